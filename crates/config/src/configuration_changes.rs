@@ -15,11 +15,14 @@ use std::path::{Path, PathBuf};
 use fulgurite_policy::{DatabaseKind, OverlaySettings};
 
 use crate::cn_config::{ConfigEntry, ConfigFiles};
-use crate::table::Storage;
-use crate::{ConfigError, Database, Origin, Policy, Settings, Sourced};
+use crate::table::{Storage, is_within};
+use crate::{ConfigError, Database, Origin, Policy, Secret, Settings, Sourced};
 
 /// The module that slapd's packages load first.
 const FIRST_MODULE: &str = "back_mdb";
+
+/// The value of a root password whose file cannot be read.
+const UNREAD: &str = "{UNREAD}";
 
 /// The folder of databases whose settings name none. No file is opened there.
 const NO_FOLDER: &str = "/nowhere";
@@ -45,7 +48,9 @@ impl Settings {
             if storage.directory.is_none() && database.kind == DatabaseKind::Mdb {
                 storage.directory.value = Some(PathBuf::from(format!("{NO_FOLDER}/{at}")));
             }
+            show_password_file(database);
         }
+        show_password_file(&mut base.config);
         let mut entries = base.config_entries(true);
         let databases = base.databases.iter().enumerate();
         for (at, database) in databases {
@@ -88,6 +93,30 @@ impl Settings {
     }
 }
 
+/// Gives a database whose root password is in a file the value `olcRootPW`, so that a record can
+/// delete it. Where slapd takes no password, there is none.
+fn show_password_file(database: &mut Database) {
+    let content = &database.content;
+    if content.root_password_file.is_none() || content.root_password.is_some() {
+        return;
+    }
+    let above = match database.kind {
+        DatabaseKind::Config => Some("cn=config"),
+        DatabaseKind::Mdb => database.suffix_if_set(),
+        _ => None,
+    };
+    let root = content.root_dn.as_deref().zip(above);
+    if !root.is_some_and(|(root, above)| is_within(root, above)) {
+        return;
+    }
+    // Not each command that reads settings may read the file.
+    let password = database.root_password().ok().flatten();
+    let password = password.and_then(|password| String::from_utf8(password).ok());
+    let password = Secret(password.unwrap_or_else(|| UNREAD.to_owned()));
+    database.content.root_password = Sourced::by_default(Some(password));
+    database.content.root_password_file = Sourced::by_default(None);
+}
+
 /// Removes the bounds that a database shares with all databases.
 fn drop_inherited(entry: &mut ConfigEntry, own: &Policy, all: &Policy) {
     let size = own.size.value == all.size.value;
@@ -106,26 +135,42 @@ fn names(modules: &[Sourced<String>]) -> Vec<&str> {
 }
 
 /// Returns the databases after the changes. A new one comes from the files as a whole.
+///
+/// A database with the folder of an earlier one is that one. If none has it, a change may have moved
+/// the database of its suffix.
 fn databases(own: Vec<Database>, before: &[Database], after: Vec<Database>) -> Vec<Database> {
+    let is_kept = |old: &Database| after.iter().any(|new| has_folder_of(old, new));
+    let kept: Vec<bool> = before.iter().map(is_kept).collect();
     let mut own: Vec<Option<Database>> = own.into_iter().map(Some).collect();
-    let take = |new: Database| {
-        let same = |old: &Database| {
-            old.kind == new.kind && old.storage.directory.value == new.storage.directory.value
+    let mut take = |new: Database| {
+        let moved = |(old, is_kept): (&Database, &bool)| {
+            let suffixes = [old, &new].map(Database::suffix_if_set);
+            let [Some(held), Some(wanted)] = suffixes else {
+                return false;
+            };
+            let is_same = is_within(held, wanted) && is_within(wanted, held);
+            !is_kept && is_same && old.kind == new.kind
         };
-        let at = before.iter().position(same);
+        let at = before.iter().position(|old| has_folder_of(old, &new));
+        let at = at.or_else(|| before.iter().zip(&kept).position(moved));
         let held = at.and_then(|at| own.get_mut(at)?.take().zip(before.get(at)));
         match held {
             Some((own, before)) => changed_database(own, before, new),
             None => new,
         }
     };
-    after.into_iter().map(take).collect()
+    after.iter().cloned().map(&mut take).collect()
+}
+
+fn has_folder_of(old: &Database, new: &Database) -> bool {
+    old.kind == new.kind && old.storage.directory.value == new.storage.directory.value
 }
 
 fn changed_database(own: Database, before: &Database, after: Database) -> Database {
+    let is_gone = before.content.root_password.is_some() && after.content.root_password.is_none();
     let mut content = own.content.changed(&before.content, after.content);
-    if content.root_password.is_some() && content.root_password_file.is_some() {
-        // The new password replaces the one in the file.
+    if is_gone || (content.root_password.is_some() && content.root_password_file.is_some()) {
+        // The new password replaces the one in the file, or there is none any more.
         content.root_password_file = Sourced::by_default(None);
     }
     let storage: Storage = own.storage.changed(&before.storage, after.storage);
@@ -244,5 +289,57 @@ mod tests {
             entry.add("olcSizeLimit", ["unlimited".to_owned()]);
         });
         assert_eq!(new.databases[0].policy.size.soft, Some(Limit::Unlimited));
+    }
+
+    #[test]
+    fn a_database_in_another_folder_keeps_its_settings() {
+        let moved = changed("olcDatabase={1}mdb,cn=config", |entry| {
+            entry
+                .attributes
+                .retain(|(name, _)| name != "olcDbDirectory");
+            entry.add("olcDbDirectory", ["/other".to_owned()]);
+        });
+        let old = shown(&settings());
+        let others = shown(&moved).into_iter().filter(|line| !old.contains(line));
+        let others: Vec<_> = others.map(|(key, value, _)| (key, value)).collect();
+        assert_eq!(others, [("data".to_owned(), "/other".to_owned())]);
+        // A new database of another name is no moved one.
+        let new = changed("olcDatabase={1}mdb,cn=config", |entry| {
+            entry.attributes.retain(|(name, _)| {
+                !["olcDbDirectory", "olcSuffix", "olcRootDN", "olcRootPW"].contains(&name.as_str())
+            });
+            entry.add("olcDbDirectory", ["/other".to_owned()]);
+            entry.add("olcSuffix", ["dc=y".to_owned()]);
+        });
+        assert!(new.databases[0].content.root_password_file.is_none());
+    }
+
+    #[test]
+    fn a_password_in_a_file_can_be_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("password");
+        for is_readable in [false, true] {
+            if is_readable {
+                std::fs::write(&file, "opensesame\n").unwrap();
+            }
+            let text = format!(
+                "suffix = \"dc=x\"\ndata = \"/store\"\nroot.dn = \"cn=admin,dc=x\"\n\
+                 root.password_file = {file:?}\n"
+            );
+            let own = Layer::from_toml(&text, Path::new("x.toml")).and_then(Settings::new);
+            let own = own.unwrap();
+            let files = own.configuration_files(Path::new("/ldif")).unwrap();
+            let before = Settings::new(files.layer().unwrap()).unwrap();
+            let same = own.clone().with_configuration(&before, before.clone());
+            assert_eq!(shown(&same), shown(&own));
+            let entries = files.entries().unwrap().into_iter();
+            let mut entries = entries.filter(|entry| !entry.values("olcRootPW").is_empty());
+            let mut entry = entries.next().unwrap();
+            entry.attributes.retain(|(name, _)| name != "olcRootPW");
+            let (files, _) = files.changed(ConfigChange::Replace(entry)).unwrap();
+            let after = Settings::new(files.layer().unwrap()).unwrap();
+            let without = own.with_configuration(&before, after);
+            assert_eq!(without.databases[0].root_password().unwrap(), None);
+        }
     }
 }
