@@ -81,6 +81,10 @@ mod tests {
     use super::*;
     use crate::Settings;
 
+    fn no_hash(_: &str) -> Result<String, String> {
+        Err("no file has such a word".to_owned())
+    }
+
     fn read(pairs: &[(&str, &str)]) -> Result<Layer, ConfigError> {
         Layer::from_environment(
             pairs
@@ -152,7 +156,7 @@ mod tests {
             content.root_dn.origin.to_string(),
             "environment variable FULGURITE_ADMIN_PASSWORD"
         );
-        let seeds = settings.seed_entries().unwrap();
+        let seeds = settings.seed_entries(&no_hash).unwrap();
         assert_eq!(seeds.len(), 1);
         assert_eq!(seeds[0].dn, "dc=example,dc=com");
         assert!(
@@ -203,7 +207,7 @@ mod tests {
         );
         assert_eq!(settings.frontend.security.tls, 1);
         assert!(*global.rfc2307bis && *global.log_operations);
-        let seeds = settings.seed_entries().unwrap();
+        let seeds = settings.seed_entries(&no_hash).unwrap();
         let names: Vec<_> = seeds.iter().map(|seed| seed.dn.as_str()).collect();
         assert_eq!(
             names,
@@ -252,7 +256,7 @@ mod tests {
             Some(std::path::Path::new("/ours.crt"))
         );
         assert!(global.disallow.bind_anon);
-        let seeds = settings.seed_entries().unwrap();
+        let seeds = settings.seed_entries(&no_hash).unwrap();
         let names: Vec<_> = seeds.iter().map(|seed| seed.dn.as_str()).collect();
         assert_eq!(
             names,
@@ -348,7 +352,7 @@ mod tests {
         assert_eq!(settings.global.password_hash.value, ["{SSHA}"]);
         assert_eq!(settings.frontend.security.tls, 1);
         assert!(settings.global.schema.is_empty());
-        let seeds = settings.seed_entries().unwrap();
+        let seeds = settings.seed_entries(&no_hash).unwrap();
         let names: Vec<_> = seeds.iter().map(|seed| seed.dn.as_str()).collect();
         assert_eq!(
             names,
@@ -476,8 +480,11 @@ mod tests {
         let names: Vec<_> = overlays.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["memberof", "refint"]);
         let words = &settings.seed_words;
-        assert_eq!(words["LDAP_BASE_DN"], "dc=example,dc=org");
-        assert_eq!(words["LDAP_READONLY_USER_PASSWORD_ENCRYPTED"], "secret");
+        let text = "{{ LDAP_BASE_DN }} {{ LDAP_READONLY_USER_PASSWORD_ENCRYPTED }} \
+                    {{ LDAP_CONFIG_PASSWORD_ENCRYPTED }} {{ LDAP_ADMIN_PASSWORD_ENCRYPTED }}";
+        let filled = words.fill(text, &|clear| Ok(format!("#{clear}"))).unwrap();
+        let expected = "dc=example,dc=org #secret #secret {{ LDAP_ADMIN_PASSWORD_ENCRYPTED }}";
+        assert_eq!(filled, expected);
         assert!(settings.config.root_password().unwrap().is_some());
     }
 }

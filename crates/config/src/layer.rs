@@ -1,6 +1,5 @@
 //! The settings of one source.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fulgurite_policy::OverlaySettings;
@@ -9,7 +8,7 @@ use crate::database::DatabaseLayer;
 use crate::setting::Value;
 use crate::suggest::nearest;
 use crate::table::{FlagForm, GlobalLayer, Info, PolicyLayer, keys};
-use crate::{ConfigError, ConfigFiles, Note, Origin, SeedEntry, Sourced};
+use crate::{ConfigError, ConfigFiles, Note, Origin, SeedEntry, SeedWords, Sourced};
 
 /// The settings of one source.
 ///
@@ -43,7 +42,7 @@ pub struct Layer {
     /// Entries that the first start adds.
     pub seeds: Vec<SeedEntry>,
     /// Words that LDIF files of the start contain as `{{ NAME }}`, with their values.
-    pub seed_words: BTreeMap<String, String>,
+    pub seed_words: SeedWords,
     /// Messages that need no correction.
     pub notes: Vec<Note>,
 }

@@ -24,8 +24,9 @@ impl Note {
         }
     }
 
-    /// Returns a message about a feature that is missing.
-    pub(crate) fn warning(origin: &Origin, text: String) -> Note {
+    /// Returns a message about a feature that is missing, or that the settings take away.
+    #[must_use]
+    pub fn warning(origin: &Origin, text: String) -> Note {
         Note {
             warning: true,
             ..Note::new(origin, text)

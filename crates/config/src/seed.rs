@@ -1,13 +1,13 @@
 //! Entries that a start adds: the entry at the top, entries of variables, and files of LDIF. These
 //! may also have changes.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fulgurite_ldif::{Action, Reader, Record};
 
 use crate::seed_change::{SeedAction, SeedChange, SeedFile, is_configuration};
 use crate::seed_entry::SeedEntry;
+use crate::seed_words::PasswordHash;
 use crate::{ConfigError, Global, Origin, Settings};
 
 /// Folders within each other, at most.
@@ -33,11 +33,11 @@ impl Settings {
     /// Returns the entries that a start adds, every entry after the one above it.
     ///
     /// First comes the entry at the top of the first database, if it is asked for. Entries of
-    /// variables and of the LDIF directory follow.
+    /// variables and of the LDIF directory follow. `hash` makes hashes for words in the files.
     ///
     /// # Errors
     /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong.
-    pub fn seed_entries(&self) -> Result<Vec<SeedEntry>, ConfigError> {
+    pub fn seed_entries(&self, hash: &PasswordHash<'_>) -> Result<Vec<SeedEntry>, ConfigError> {
         let mut entries = Vec::new();
         if *self.global.create_suffix
             && let Some(suffix) = self
@@ -50,7 +50,8 @@ impl Settings {
         entries.extend(self.seeds.iter().cloned());
         if let Some(directory) = &self.global.ldif_directory.value {
             for file in files_below(directory, 0)? {
-                self.read_entries(&file, &mut entries)?;
+                let text = self.ldif_text(&file, hash)?;
+                read_entries(&file, &text, &mut entries)?;
             }
         }
         Ok(entries)
@@ -61,11 +62,11 @@ impl Settings {
     ///
     /// # Errors
     /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong.
-    pub fn seed_files(&self) -> Result<Vec<SeedFile>, ConfigError> {
+    pub fn seed_files(&self, hash: &PasswordHash<'_>) -> Result<Vec<SeedFile>, ConfigError> {
         let mut changed = Vec::new();
         if let Some(directory) = &self.global.ldif_directory.value {
             for path in files_below(directory, 0)? {
-                let text = self.ldif_text(&path)?;
+                let text = self.ldif_text(&path, hash)?;
                 let mut changes = Vec::new();
                 each_record(&path, &text, &mut |record, origin| {
                     if !is_configuration(record.dn()) {
@@ -73,9 +74,11 @@ impl Settings {
                     }
                 })?;
                 if !changes.is_empty() {
+                    let in_clear =
+                        self.text_with(&path, &|text| self.seed_words.fill_in_clear(text))?;
                     changed.push(SeedFile {
                         path,
-                        text,
+                        text: in_clear,
                         changes,
                     });
                 }
@@ -92,28 +95,32 @@ impl Settings {
     /// # Errors
     /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong, and for a
     /// word in braces that has no value.
-    pub fn configuration_changes(&self) -> Result<Vec<SeedChange>, ConfigError> {
+    pub fn configuration_changes(
+        &self,
+        hash: &PasswordHash<'_>,
+    ) -> Result<Vec<SeedChange>, ConfigError> {
         let mut changes = Vec::new();
         for path in self.global.schema_directory_files()? {
             if path
                 .extension()
                 .is_some_and(|extension| extension == "ldif")
             {
-                let text = self.ldif_text(&path)?;
+                let text = self.ldif_text(&path, hash)?;
+                let before = changes.len();
                 let read = each_record(&path, &text, &mut |record, origin| {
                     if is_configuration(record.dn()) && !is_definitions(record.dn()) {
                         changes.extend(SeedChange::of(record, origin));
                     }
                 });
                 // The reader of definitions takes text that is no LDIF.
-                if !changes.is_empty() {
+                if changes.len() > before {
                     read?;
                 }
             }
         }
         if let Some(directory) = &self.global.ldif_directory.value {
             for path in files_below(directory, 0)? {
-                let text = self.ldif_text(&path)?;
+                let text = self.ldif_text(&path, hash)?;
                 each_record(&path, &text, &mut |record, origin| {
                     if is_configuration(record.dn()) {
                         changes.extend(SeedChange::of(record, origin));
@@ -201,25 +208,6 @@ fn files_below(directory: &Path, depth: usize) -> Result<Vec<PathBuf>, ConfigErr
     Ok(found)
 }
 
-/// Returns a text with the values of the words that it contains in braces: `{{ NAME }}`.
-fn filled_in(text: &str, words: &BTreeMap<String, String>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let Some((name, behind)) = after.split_once("}}") else {
-            break;
-        };
-        out.push_str(before);
-        match words.get(name.trim()) {
-            Some(value) => out.push_str(value),
-            None => out.push_str(&format!("{{{{{name}}}}}")),
-        }
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
-}
-
 /// Returns the files of a directory with one of these extensions, in the order of their names.
 fn files(
     directory: &Path,
@@ -248,36 +236,42 @@ fn files(
 
 impl Settings {
     /// Returns the text of a file, with the words in braces replaced.
-    fn ldif_text(&self, path: &Path) -> Result<Vec<u8>, ConfigError> {
+    fn ldif_text(&self, path: &Path, hash: &PasswordHash<'_>) -> Result<Vec<u8>, ConfigError> {
+        self.text_with(path, &|text| self.seed_words.fill(text, hash))
+    }
+
+    /// Returns the text of a file. If there are words, `fill` replaces them.
+    fn text_with(
+        &self,
+        path: &Path,
+        fill: &dyn Fn(&str) -> Result<String, ConfigError>,
+    ) -> Result<Vec<u8>, ConfigError> {
         let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
             what: "LDIF file",
             path: path.to_owned(),
             cause,
         })?;
-        Ok(match String::from_utf8(octets) {
-            Ok(text) if !self.seed_words.is_empty() => {
-                filled_in(&text, &self.seed_words).into_bytes()
-            }
-            Ok(text) => text.into_bytes(),
-            Err(error) => error.into_bytes(),
-        })
+        match String::from_utf8(octets) {
+            Ok(text) if !self.seed_words.is_empty() => fill(&text).map(String::into_bytes),
+            Ok(text) => Ok(text.into_bytes()),
+            Err(error) => Ok(error.into_bytes()),
+        }
     }
+}
 
-    fn read_entries(&self, path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
-        let text = self.ldif_text(path)?;
-        each_record(path, &text, &mut |record, origin| {
-            if is_configuration(record.dn()) {
-                return;
+fn read_entries(path: &Path, text: &[u8], entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
+    each_record(path, text, &mut |record, origin| {
+        if is_configuration(record.dn()) {
+            return;
+        }
+        if let Action::Content(values) | Action::Add(values) = record.action() {
+            let mut entry = SeedEntry::new(record.dn(), &[], origin);
+            for value in values {
+                entry.push(value.description, value.value);
             }
-            if let Action::Content(values) | Action::Add(values) = record.action() {
-                let mut entry = SeedEntry::new(record.dn(), &[], origin);
-                for value in values {
-                    entry.push(value.description, value.value);
-                }
-                entries.push(entry);
-            }
-        })
-    }
+            entries.push(entry);
+        }
+    })
 }
 
 /// Calls `visit` for each record of a file, with its place.
@@ -303,16 +297,28 @@ fn each_record(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::{Layer, Origin, Settings};
 
     #[test]
-    fn words_in_braces_get_their_values() {
-        let words = [("LDAP_BASE_DN", "dc=x"), ("LDAP_BACKEND", "mdb")];
-        let words = words.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let words = words.into_iter().collect();
-        let filled = |text: &str| filled_in(text, &words);
-        assert_eq!(filled("dn: ou=a,{{ LDAP_BASE_DN }}\n"), "dn: ou=a,dc=x\n");
-        assert_eq!(filled("{1}{{LDAP_BACKEND}},x {{ A }}"), "{1}mdb,x {{ A }}");
-        assert_eq!(filled("a {{ b"), "a {{ b");
+    fn text_that_is_no_ldif_is_an_error_in_a_file_with_changes_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+        let change = "dn: cn=config\nchangetype: modify\nreplace: olcIdleTimeout\n\
+            olcIdleTimeout: 5\n\n";
+        let definitions = "attributetype ( 1.2.3 NAME 'x' SUP name )\n";
+        write("10-change.ldif", change).unwrap();
+        write("20-definitions.ldif", definitions).unwrap();
+        let mut layer = Layer::default();
+        let path = folder.path().to_str().unwrap();
+        layer
+            .set("start.schema_directory", path, &Origin::Default)
+            .unwrap();
+        let settings = Settings::new(layer).unwrap();
+        let no_hash = |_: &str| Err("there are no words".to_owned());
+        let changes = || settings.configuration_changes(&no_hash);
+        assert_eq!(changes().unwrap().len(), 1);
+        write("30-both.ldif", &format!("{change}{definitions}")).unwrap();
+        let refused = changes().unwrap_err().to_string();
+        assert!(refused.contains("30-both.ldif: line 6"), "{refused}");
     }
 }

@@ -12,7 +12,8 @@ use crate::{Origin, SeedEntry};
 pub struct SeedFile {
     /// The file.
     pub path: PathBuf,
-    /// Its text, with the words in braces replaced.
+    /// Its text, with the words in braces replaced, and passwords in clear. It is the same at each
+    /// start.
     pub text: Vec<u8>,
     /// Its changes, in their order. Additions are entries of the start instead.
     pub changes: Vec<SeedChange>,

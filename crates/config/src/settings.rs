@@ -1,6 +1,5 @@
 //! All settings, with defaults.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use crate::ignored_settings;
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
 use crate::{ConfigFiles, Database, DatabaseLayer, Global, GlobalLayer, Policy};
-use crate::{Note, SeedEntry, Sourced};
+use crate::{Note, SeedEntry, SeedWords, Sourced};
 use fulgurite_policy::{DatabaseKind, OverlaySettings};
 
 /// All settings, with defaults.
@@ -31,7 +30,7 @@ pub struct Settings {
     /// Entries that the first start adds, without those of files; see [`Settings::seed_entries`].
     pub seeds: Vec<SeedEntry>,
     /// Words that LDIF files of the start contain as `{{ NAME }}`, with their values.
-    pub seed_words: BTreeMap<String, String>,
+    pub seed_words: SeedWords,
     /// Modules that slapd would load; `cn=config` shows them.
     pub modules: Vec<Sourced<String>>,
     /// The folders in which slapd looks for modules, with colons between them.

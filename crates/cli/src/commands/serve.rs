@@ -15,6 +15,9 @@ use crate::logging::{self, Destinations, Selection, Selections};
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let settings = read(&command)?;
     begin_log(&settings)?;
+    for note in settings.notes.iter().filter(|note| note.warning) {
+        tracing::warn!("{}: {}", note.origin, note.text);
+    }
     let suffixes: Vec<String> = settings
         .stores()
         .flat_map(|database| &database.content.suffixes)

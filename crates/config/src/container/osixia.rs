@@ -8,7 +8,7 @@ use crate::layer::Layer;
 use crate::replication_hosts::{hosts, own_place};
 use crate::seed_entry::SeedEntry;
 use crate::setting::Value;
-use crate::{ConfigError, Note, Origin, Sourced};
+use crate::{ConfigError, Note, Origin, SeedWords, Sourced};
 
 /// The folder of osixia's image with files of schema and LDIF.
 const BOOTSTRAP: &str = "/container/service/slapd/assets/config/bootstrap";
@@ -175,7 +175,9 @@ pub(super) fn seeds(
         let given = variables.get(name).map(|(value, _)| value.to_owned());
         given.unwrap_or_else(|| usual.to_owned())
     };
-    let words = [
+    let words = &mut layer.seed_words;
+    *words = SeedWords::default();
+    for (name, value) in [
         ("LDAP_BASE_DN", suffix.to_owned()),
         ("LDAP_BACKEND", "mdb".to_owned()),
         ("LDAP_DOMAIN", word("LDAP_DOMAIN", &domain.join("."))),
@@ -184,16 +186,26 @@ pub(super) fn seeds(
             "LDAP_READONLY_USER_USERNAME",
             word("LDAP_READONLY_USER_USERNAME", "readonly"),
         ),
+    ] {
+        words.add_text(name, value);
+    }
+    let reader = readonly_password(variables)?;
+    words.add_password("LDAP_READONLY_USER_PASSWORD_ENCRYPTED", reader);
+    for (word, name, file) in [
         (
-            "LDAP_READONLY_USER_PASSWORD_ENCRYPTED",
-            readonly_password(variables)?,
+            "LDAP_ADMIN_PASSWORD_ENCRYPTED",
+            "LDAP_ADMIN_PASSWORD",
+            "LDAP_ADMIN_PASSWORD_FILE",
         ),
-    ];
-    let words = words.map(|(name, value)| (name.to_owned(), value));
-    layer.seed_words = words.into_iter().collect();
-    let password = variables.secret("LDAP_CONFIG_PASSWORD", "LDAP_CONFIG_PASSWORD_FILE")?;
-    let password = password.map(|(password, _)| password);
-    let name = "LDAP_CONFIG_PASSWORD_ENCRYPTED".to_owned();
-    layer.seed_words.extend(password.map(|value| (name, value)));
+        (
+            "LDAP_CONFIG_PASSWORD_ENCRYPTED",
+            "LDAP_CONFIG_PASSWORD",
+            "LDAP_CONFIG_PASSWORD_FILE",
+        ),
+    ] {
+        if let Some((password, _)) = variables.secret(name, file)? {
+            words.add_password(word, password);
+        }
+    }
     Ok(())
 }

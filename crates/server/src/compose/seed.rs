@@ -33,7 +33,7 @@ pub enum SeedError {
 /// # Errors
 /// [`SeedError`], with the file and line or the variable that asked for the entry.
 pub(crate) fn add_missing(settings: &Settings, directory: &Directory) -> Result<u64, SeedError> {
-    let seeds = settings.seed_entries()?;
+    let seeds = settings.seed_entries(&password_hash)?;
     if seeds.is_empty() {
         return Ok(0);
     }
@@ -123,7 +123,7 @@ fn add_missing_to<'s>(
             },
         };
         let entry = importer
-            .complete(entry(settings, schema, seed, name)?)
+            .complete(entry(schema, seed, name)?)
             .map_err(|violation| refuse(violation.text))?;
         writer.add(parent, &entry)?;
         added += 1;
@@ -148,26 +148,25 @@ fn author(settings: &Settings) -> Author {
     }
 }
 
-/// The word in files of LDIF whose value is stored as a hash.
-const ENCRYPTED: &str = "LDAP_READONLY_USER_PASSWORD_ENCRYPTED";
+/// Returns the hash of a password that files name by a word.
+///
+/// # Errors
+/// A clause with the reason.
+pub(super) fn password_hash(clear: &str) -> Result<String, String> {
+    let hash = fulgurite_auth::hash(Scheme::default(), clear.as_bytes());
+    hash.map_err(|reason| reason.to_string())
+}
 
-fn entry(
-    settings: &Settings,
-    schema: &Schema,
-    seed: &SeedEntry,
-    name: &Dn,
-) -> Result<Entry, ConfigError> {
+fn entry(schema: &Schema, seed: &SeedEntry, name: &Dn) -> Result<Entry, ConfigError> {
     let refuse = |reason: String| config_error(&seed.origin, format!("{}: {reason}", seed.dn));
     let mut entry = Entry::new(name.clone());
     for (attribute, values) in &seed.attributes {
         let description: AttributeDescription = schema
             .describe(attribute.as_bytes())
             .map_err(|reason| refuse(format!("{attribute}: {reason}")))?;
-        let encrypted = settings.seed_words.get(ENCRYPTED);
         let is_password = attribute.eq_ignore_ascii_case("userPassword");
         for value in values {
-            let is_encrypted = encrypted.is_some_and(|word| word.as_bytes() == value);
-            let stored = match is_password && (in_clear(seed, value) || is_encrypted) {
+            let stored = match is_password && in_clear(seed, value) {
                 true => fulgurite_auth::hash(Scheme::default(), value)
                     .map_err(|reason| refuse(reason.to_string()))?
                     .into_bytes(),
@@ -255,5 +254,67 @@ mod tests {
         };
         assert!(password.starts_with(b"{ARGON2}"));
         assert_eq!(fulgurite_auth::verify(password, b"opensesame"), Ok(true));
+    }
+
+    #[test]
+    fn words_of_passwords_in_files_become_one_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let ldif = folder.path().join("ldif");
+        std::fs::create_dir(&ldif).unwrap();
+        let entry = "dn: cn=app,{{ LDAP_BASE_DN }}\nobjectClass: device\n\
+            objectClass: simpleSecurityObject\ncn: app\n\
+            userPassword: {{ LDAP_ADMIN_PASSWORD_ENCRYPTED }}\n\
+            description: {{ LDAP_CONFIG_PASSWORD_ENCRYPTED }}\n\
+            l: {{ LDAP_CONFIG_PASSWORD_ENCRYPTED }}\n";
+        let change = "dn: {{ LDAP_BASE_DN }}\nchangetype: modify\nreplace: description\n\
+            description: {{ LDAP_READONLY_USER_PASSWORD_ENCRYPTED }}\n";
+        std::fs::write(ldif.join("10.ldif"), entry).unwrap();
+        std::fs::write(ldif.join("20.ldif"), change).unwrap();
+        let start = || {
+            settings(&[
+                ("FULGURITE_DATA", folder.path().to_str().unwrap()),
+                ("FULGURITE_SEED_LDIF_DIR", ldif.to_str().unwrap()),
+                ("LDAP_DOMAIN", "example.org"),
+                ("LDAP_ADMIN_PASSWORD", "open-admin"),
+                ("LDAP_CONFIG_PASSWORD", "open-config"),
+                ("LDAP_READONLY_USER_PASSWORD", "open-reader"),
+            ])
+        };
+        let first = start();
+        let directory = open_directory(&first).unwrap();
+        add_missing(&first, &directory).unwrap();
+        assert_eq!(
+            super::super::seed_changes::make(&first, &directory).unwrap(),
+            1
+        );
+        let value = |dn: &str, attribute: &str| {
+            let store = directory.databases()[0].shared_store();
+            let view = store.snapshot().unwrap();
+            let name = Dn::parse(directory.schema(), dn).unwrap();
+            let id = view.find(&name).unwrap().entry().unwrap();
+            let entry = view.entry(id).unwrap().unwrap().to_entry().unwrap();
+            let attribute = directory.schema().attribute(attribute).unwrap().index;
+            String::from_utf8(entry.values(attribute)[0].to_vec()).unwrap()
+        };
+        let app = "cn=app,dc=example,dc=org";
+        for (dn, attribute, clear) in [
+            (app, "userPassword", "open-admin"),
+            (app, "description", "open-config"),
+            ("dc=example,dc=org", "description", "open-reader"),
+        ] {
+            let stored = value(dn, attribute);
+            let is_held = fulgurite_auth::verify(stored.as_bytes(), clear.as_bytes());
+            assert!(
+                stored.starts_with("{ARGON2}") && is_held == Ok(true),
+                "{stored}"
+            );
+        }
+        assert_eq!(value(app, "description"), value(app, "l"));
+        // The next start has other salts, and makes no change again.
+        let again = start();
+        assert_eq!(
+            super::super::seed_changes::make(&again, &directory).unwrap(),
+            0
+        );
     }
 }

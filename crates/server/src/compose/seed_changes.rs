@@ -21,7 +21,7 @@ use fulgurite_ldap::{
 use fulgurite_schema::Dn;
 use sha2::{Digest as _, Sha256};
 
-use super::seed::SeedError;
+use super::seed::{SeedError, password_hash};
 
 /// The file with the digests of the files whose changes were made, in the folder of the store.
 const MADE: &str = "seeds";
@@ -31,7 +31,7 @@ const MADE: &str = "seeds";
 /// # Errors
 /// [`SeedError`], if the files cannot be read, or nobody may change the database.
 pub(crate) fn make(settings: &Settings, directory: &Directory) -> Result<u64, SeedError> {
-    let files = settings.seed_files()?;
+    let files = settings.seed_files(&password_hash)?;
     if files.is_empty() {
         return Ok(0);
     }

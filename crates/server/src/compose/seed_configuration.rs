@@ -14,23 +14,28 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fulgurite_config::{
-    ConfigEntry, ConfigError, ConfigFiles, Layer, Origin, SeedAction, SeedChange, SeedModification,
-    SeedOperation, Settings,
+    ConfigEntry, ConfigError, ConfigFiles, Layer, Note, Origin, SeedAction, SeedChange,
+    SeedModification, SeedOperation, Settings,
 };
 use fulgurite_directory::{Identity, Name, Session};
 
 use super::editor::ConfigEditor;
+use super::seed::password_hash;
 use super::seed_changes::update;
 
 /// The name of the directory in messages if no setting names the files.
 const FILES: &str = "cn=config";
+
+/// The advice of a start whose configuration directory takes no changes by LDAP.
+const HELD: &str = "records of cn=config hold at each start, so cn=config takes no changes by LDAP: \
+    remove them once the configuration directory has them, or change their file and send SIGHUP";
 
 /// Returns the settings with the changes of `cn=config` that the LDIF files of a start have.
 ///
 /// # Errors
 /// [`ConfigError`] with file and line of the first change that is refused.
 pub fn with_seed_configuration(settings: Settings) -> Result<Settings, ConfigError> {
-    let changes = settings.configuration_changes()?;
+    let changes = settings.configuration_changes(&password_hash)?;
     let Some(first) = changes.first() else {
         return Ok(settings);
     };
@@ -60,7 +65,13 @@ pub fn with_seed_configuration(settings: Settings) -> Result<Settings, ConfigErr
         run.make(change)?;
     }
     let mut changed = run.editor.into_settings();
+    // A change would be written without the records, and the next start would make them again.
     changed.files = None;
+    if settings.files.is_some() {
+        changed
+            .notes
+            .push(Note::warning(&first.origin, HELD.to_owned()));
+    }
     Ok(changed)
 }
 

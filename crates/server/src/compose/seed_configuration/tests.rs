@@ -205,3 +205,41 @@ fn modules_and_settings_that_are_there_are_no_errors() {
         ["back_mdb", "ppolicy.la", "unique", "refint.la"]
     );
 }
+
+#[test]
+fn a_configuration_directory_with_records_says_that_it_takes_no_changes() {
+    let folder = TempDir::new().unwrap();
+    let [slapd, ldif] = ["slapd.d", "ldif"].map(|name| folder.path().join(name));
+    fs::create_dir(&slapd).unwrap();
+    fs::create_dir(&ldif).unwrap();
+    let text = format!(
+        "database mdb\nsuffix cn=x\ndirectory {}\n",
+        folder.path().display()
+    );
+    let layer = Layer::from_slapd_conf_text(&text, Path::new("slapd.conf"));
+    let settings = layer.and_then(Settings::new).unwrap();
+    settings.write_config_dir(&slapd).unwrap();
+    let start = || {
+        let mut layer = Layer::from_config_dir(&slapd).unwrap();
+        let ldif = ldif.to_str().unwrap();
+        layer
+            .set_flag("--test", "start.ldif_directory", ldif)
+            .unwrap();
+        with_seed_configuration(Settings::new(layer).unwrap()).unwrap()
+    };
+    let without = start();
+    assert!(without.files.is_some());
+    assert!(!without.notes.iter().any(|note| note.warning));
+    let record = "\ndn: olcDatabase={1}mdb,cn=config\nchangetype: modify\n\
+        replace: olcSizeLimit\nolcSizeLimit: 5\n";
+    fs::write(ldif.join("10.ldif"), record).unwrap();
+    let with = start();
+    assert!(with.files.is_none());
+    let mut notes = with.notes.iter();
+    let note = notes.find(|note| note.warning).unwrap();
+    let said = format!("{}: {}", note.origin, note.text);
+    assert!(
+        said.contains("10.ldif, line 2: records of cn=config"),
+        "{said}"
+    );
+}
