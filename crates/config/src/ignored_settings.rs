@@ -1,34 +1,41 @@
 //! Notes on settings that the server accepts and does not use.
 
-use crate::Global;
-use crate::Note;
-use crate::{Origin, Sourced};
+use crate::{Global, Note, Origin, Sourced};
 
 const KEYS: &str = "index keys hold whole values; they have no length and no hash to choose";
 
-/// Returns a note for each setting without effect, and a warning for each missing feature.
+/// Returns a note for each setting without effect, and a warning for each missing feature. A
+/// default value asks for nothing, and all settings of index keys share one note.
 pub(crate) fn notes(global: &Global) -> Vec<Note> {
+    let usual = Global::default();
     let mut notes = Vec::new();
-    let mut ignored_settings = |origin: &Origin, text: &str, warning| {
-        if *origin != Origin::Default {
-            notes.push(Note {
-                origin: origin.clone(),
-                text: text.to_owned(),
-                warning,
-            });
-        }
+    let mut note = |origin: Option<&Origin>, text: &str, warning| {
+        notes.extend(origin.map(|origin| Note {
+            origin: origin.clone(),
+            text: text.to_owned(),
+            warning,
+        }));
     };
     let host = "sasl-host: no mechanism of this server works with its host's name";
-    ignored_settings(&global.sasl_host.origin, host, false);
+    note(asked(&global.sasl_host, &usual.sasl_host), host, false);
     let binding = "sasl-cbinding: the client chooses the channel binding: tls-server-end-point or tls-exporter";
-    ignored_settings(&global.sasl_channel_binding.origin, binding, false);
+    let own = asked(&global.sasl_channel_binding, &usual.sasl_channel_binding);
+    note(own, binding, false);
     let curves = "TLSECName: X25519, P-256 and P-384 are offered, in this order";
-    ignored_settings(&global.tls_curves.origin, curves, false);
+    note(asked(&global.tls_curves, &usual.tls_curves), curves, false);
     let threads = "tool-threads: a tool uses two threads, one that reads and one that writes";
-    ignored_settings(&global.tool_threads.origin, threads, false);
+    note(
+        asked(&global.tool_threads, &usual.tool_threads),
+        threads,
+        false,
+    );
     if *global.reverse_lookup {
         let lookup = "reverse-lookup: the server does not look up names of hosts; rules with domain= do not apply";
-        ignored_settings(&global.reverse_lookup.origin, lookup, true);
+        note(
+            asked(&global.reverse_lookup, &usual.reverse_lookup),
+            lookup,
+            true,
+        );
     }
     // Without addresses in the settings, a program's flag may give them.
     let are_known = global.listen.iter().any(|url| !url.is_default());
@@ -37,29 +44,27 @@ pub(crate) fn notes(global: &Global) -> Vec<Note> {
             && !global.listen.iter().any(|one| one.text == *url)
         {
             let text = format!("tcp-buffer: the server does not listen at {url}");
-            ignored_settings(&buffer.origin, &text, true);
+            note(Some(&buffer.origin), &text, true);
         }
     }
-    for origin in index_keys(global) {
-        ignored_settings(origin, KEYS, false);
-    }
+    note(index_key(global, &usual), KEYS, false);
     notes
 }
 
-/// Returns the origins of the settings of index keys.
-fn index_keys(global: &Global) -> impl Iterator<Item = &Origin> {
-    fn origin<T>(said: &Sourced<T>) -> &Origin {
-        &said.origin
-    }
-    [
-        origin(&global.index_hash64),
-        origin(&global.index_int_len),
-        origin(&global.substr_if_min_len),
-        origin(&global.substr_if_max_len),
-        origin(&global.substr_any_len),
-        origin(&global.substr_any_step),
-    ]
-    .into_iter()
+/// Returns the origin of a setting that has another value than its default.
+fn asked<'g, T: PartialEq>(own: &'g Sourced<T>, usual: &Sourced<T>) -> Option<&'g Origin> {
+    let is_asked = own.origin != Origin::Default && own.value != usual.value;
+    is_asked.then_some(&own.origin)
+}
+
+/// Returns the origin of the first setting of index keys that has another value than its default.
+fn index_key<'g>(global: &'g Global, usual: &Global) -> Option<&'g Origin> {
+    asked(&global.index_hash64, &usual.index_hash64)
+        .or(asked(&global.index_int_len, &usual.index_int_len))
+        .or(asked(&global.substr_if_min_len, &usual.substr_if_min_len))
+        .or(asked(&global.substr_if_max_len, &usual.substr_if_max_len))
+        .or(asked(&global.substr_any_len, &usual.substr_any_len))
+        .or(asked(&global.substr_any_step, &usual.substr_any_step))
 }
 
 #[cfg(test)]
@@ -81,5 +86,14 @@ mod tests {
         assert!(said[0].0.contains("any.conf") && said[0].0.contains("sasl-host"));
         assert!(!said[0].1 && said[1].1, "{said:?}");
         assert!(notes("reverse-lookup off\n").is_empty());
+    }
+
+    #[test]
+    fn default_values_are_not_noted_and_index_keys_once() {
+        assert_eq!(notes("tool-threads 1\nindex_intlen 4\n"), []);
+        let said = notes("index_intlen 8\nindex_substr_any_len 3\ntool-threads 4\n");
+        assert_eq!(said.len(), 2, "{said:?}");
+        let layer = Layer::from_toml(&crate::example(), "example.toml".as_ref()).unwrap();
+        assert_eq!(Settings::new(layer).unwrap().notes, []);
     }
 }

@@ -55,7 +55,9 @@ pub use backup::{
     Backup, BackupError, BackupManifest, BackupSource, SavedDatabase, digest_of, last_failure,
     list_backups, remove_old_backups, write_backup,
 };
-pub use compose::check::{CheckError, check_settings, check_unfinished_settings};
+pub use compose::check::{
+    CheckError, check_settings, check_suffix_names, check_unfinished_settings,
+};
 pub use compose::configure::check_tls;
 pub use compose::editor::{ConfigEditor, Consequences, check_config_files};
 pub use compose::live::Live;

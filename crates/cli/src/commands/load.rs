@@ -9,7 +9,7 @@ use fulgurite_config::FlagGroup;
 use fulgurite_directory_tools::{
     LoadBar, LoadFailure, LoadSettings, load, load_faults, note_of_left_out,
 };
-use fulgurite_server::{schema, store_options};
+use fulgurite_server::{check_suffix_names, schema, store_options};
 use fulgurite_store::{IndexProgress, Store, StoreOptions};
 
 use super::load_add;
@@ -37,6 +37,7 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
         options.indexes = None;
     }
     let schema = Arc::new(schema(&settings)?);
+    check_suffix_names(&settings, &schema)?;
     let _lock = DataLock::take_or_make(data)?;
     let mut load_settings = LoadSettings::new(data.to_owned(), options, schema);
     load_settings.files = command.files;

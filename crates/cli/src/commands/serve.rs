@@ -25,7 +25,12 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         .collect();
     let mut locks = Vec::new();
     for database in settings.served_stores() {
-        locks.push(DataLock::take_or_make(database.directory()?)?);
+        let directory = database.directory()?;
+        if !directory.exists() {
+            let shown = directory.display();
+            tracing::warn!("{shown} does not exist: creating it (is the path right?)");
+        }
+        locks.push(DataLock::take_or_make(directory)?);
         if database.content.root_dn.is_none() {
             tracing::info!("no root name is set: only the access rules allow changes");
         }

@@ -43,7 +43,7 @@ settings! {
         "tool_threads" tool_threads: u32 = 1
             => slapd("tool-threads", "olcToolThreads", "<count>")
                 .read(|statement| statement.int().map(|count| u32::try_from(count).unwrap_or(1).max(1)));
-        /// Serve `cn=Monitor`. Access rules apply to it.
+        /// Serve `cn=Monitor`. Access rules apply to it. Without rules, everybody may read it.
         "monitor" monitor: bool = false => own();
         /// File that the server writes its process id to.
         "pid_file" pid_file: Option<PathBuf> = None

@@ -53,6 +53,16 @@ pub fn check_unfinished_settings(settings: &Settings) -> Result<Arc<Schema>, Che
     Ok(completed)
 }
 
+/// Checks the names at the top of all databases.
+///
+/// # Errors
+/// The first wrong name, with its position.
+pub fn check_suffix_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(), ConfigError> {
+    let suffixes = settings.databases.iter();
+    let mut suffixes = suffixes.flat_map(|database| &database.content.suffixes);
+    suffixes.try_for_each(|suffix| check_dn(schema, "suffix", &suffix.value, &suffix.origin))
+}
+
 /// Checks all names of attributes and entries, all access rules, and all root passwords.
 ///
 /// # Errors
