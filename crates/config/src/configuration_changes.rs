@@ -136,8 +136,8 @@ fn names(modules: &[Sourced<String>]) -> Vec<&str> {
 
 /// Returns the databases after the changes. A new one comes from the files as a whole.
 ///
-/// A database with the folder of an earlier one is that one. If none has it, a change may have moved
-/// the database of its suffix.
+/// A database with the folder of an earlier one is that one. If none has it, a change may have
+/// moved the database of its suffix.
 fn databases(own: Vec<Database>, before: &[Database], after: Vec<Database>) -> Vec<Database> {
     let is_kept = |old: &Database| after.iter().any(|new| has_folder_of(old, new));
     let kept: Vec<bool> = before.iter().map(is_kept).collect();
