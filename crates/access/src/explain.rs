@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::decide::EntryRights;
 use crate::evaluate::{Evaluation, Trace};
 use crate::rights::Rights;
-use crate::rule::{Effect, Part, Rule};
+use crate::rule::{Clause, Effect, Part, Rule};
 use crate::rules::Rules;
 
 /// A decision and how it came about.
@@ -35,6 +35,8 @@ pub struct Step {
     pub clause: usize,
     /// `by ...`
     pub by: String,
+    /// The entries that the clause names: names in normal form, and texts of sets.
+    pub names: Vec<String>,
     /// The outcome of the clause.
     pub outcome: Outcome,
 }
@@ -110,6 +112,7 @@ impl Record<'_> {
             target: rule.target_text.clone(),
             clause: clause + 1,
             by: by.to_owned(),
+            names: rule.by.get(clause).map(Clause::names).unwrap_or_default(),
             outcome,
         });
     }
@@ -206,6 +209,13 @@ mod tests {
             sn.deciding().map(|step| (&*step.target, step.clause)),
             Some(("to *", 2))
         );
+        let rules = [
+            "to * by dn.subtree=\"OU=a,dc=com\" read by group=\"cn=g,dc=com\" read \
+             by set=\"[cn=s,dc=com]/member & user\" read by dn.regex=\"^uid=[^,]+$\" read",
+        ];
+        let names = explained(&rules, "uid=y,dc=com", "cn");
+        let names: Vec<_> = names.steps.iter().flat_map(|step| &step.names).collect();
+        assert_eq!(names, ["ou=a,dc=com", "cn=g,dc=com", "cn=s,dc=com"]);
         let none = explained(&["to attrs=cn by * none"], "", "cn");
         assert_eq!(none.to_string(), "none(=0)");
         let nobody = explained(&["to attrs=cn by * none"], "", "sn");

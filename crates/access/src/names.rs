@@ -89,6 +89,19 @@ impl NameSet {
         }
     }
 
+    /// Returns the name that the set is about, if it is about one.
+    pub(crate) fn base(&self) -> Option<&str> {
+        match self {
+            NameSet::Base(base)
+            | NameSet::One(base)
+            | NameSet::Subtree(base)
+            | NameSet::Children(base)
+            | NameSet::Level(base, _) => Some(base),
+            NameSet::Regex(_, Some(same)) => same.base(),
+            NameSet::Any | NameSet::Regex(_, None) => None,
+        }
+    }
+
     /// Returns true if the set contains every name.
     pub(crate) fn is_any(&self) -> bool {
         matches!(self, NameSet::Any)

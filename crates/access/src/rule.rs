@@ -216,6 +216,29 @@ impl Rule {
     }
 }
 
+impl Clause {
+    /// Returns the texts of the clause that may name entries: names in normal form, and the texts
+    /// of sets. Patterns and templates name none.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for pattern in &self.subjects {
+            match pattern {
+                SubjectPattern::Name(_, NameTest::Fixed(set)) => {
+                    names.extend(set.base().map(str::to_owned));
+                }
+                SubjectPattern::Group(group) => {
+                    if let GroupName::Fixed(name) = &group.name {
+                        names.push(name.clone());
+                    }
+                }
+                SubjectPattern::Set(set) => set.each_text(&mut |text| names.push(text.to_owned())),
+                _ => {}
+            }
+        }
+        names
+    }
+}
+
 impl AttributeSet {
     pub(crate) fn insert(&mut self, index: AttributeIndex) {
         let (word, bit) = position(index);

@@ -51,4 +51,29 @@ impl SetTest {
     pub(crate) fn expands(&self) -> bool {
         matches!(self, SetTest::Expanded(_))
     }
+
+    /// Visits the texts that the condition has, names of entries among them.
+    pub(crate) fn each_text<'s>(&'s self, visit: &mut impl FnMut(&'s str)) {
+        if let SetTest::Fixed(expression) = self {
+            expression.each_text(visit);
+        }
+    }
+}
+
+impl SetExpression {
+    fn each_text<'s>(&'s self, visit: &mut impl FnMut(&'s str)) {
+        match self {
+            SetExpression::This | SetExpression::User => {}
+            SetExpression::Text(text) => visit(text),
+            SetExpression::Values { of, .. } | SetExpression::Above { of, .. } => {
+                of.each_text(visit);
+            }
+            SetExpression::Both(a, b)
+            | SetExpression::Either(a, b)
+            | SetExpression::Joined(a, b) => {
+                a.each_text(visit);
+                b.each_text(visit);
+            }
+        }
+    }
 }

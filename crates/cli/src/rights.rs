@@ -1,12 +1,9 @@
 //! Queries about access rights as written on a command line: `mail`, `mail/write`,
-//! `userPassword/auth:secret`, `peername=IP=127.0.0.1:9`.
+//! `userPassword/auth:secret`.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use fulgurite_directory::{
-    Connection, EndPoint, ExplainTarget, Identity, Name, Rights, Session, Strength,
-};
+use fulgurite_directory::{Connection, ExplainTarget, Identity, Name, Rights, Session};
 use fulgurite_schema::{Dn, Schema};
 
 /// One query.
@@ -76,36 +73,6 @@ fn wanted(access: &str, attribute: &str) -> Result<(String, Rights), QueryError>
     Ok((access.to_ascii_lowercase(), rights))
 }
 
-/// Sets a fact about the connection, as in `-o ssf=56`. Returns false for an unknown fact.
-pub(crate) fn take_fact(connection: &mut Connection, name: &str, value: &str) -> bool {
-    let strength = |place: &mut u32| value.parse().map(|number| *place = number).is_ok();
-    match name.to_ascii_lowercase().as_str() {
-        "peername" => connection.peer = end_point(value),
-        "sockname" => connection.socket = end_point(value),
-        "sockurl" => value.clone_into(&mut connection.listener_url),
-        "domain" => connection.domain = Some(value.to_owned()),
-        "ssf" => {
-            // Only the strongest layer counts, so any layer will do.
-            let Strength { tls, .. } = &mut connection.strength;
-            return strength(tls);
-        }
-        "transport_ssf" => return strength(&mut connection.strength.transport),
-        "tls_ssf" => return strength(&mut connection.strength.tls),
-        "sasl_ssf" => return strength(&mut connection.strength.sasl),
-        _ => return false,
-    }
-    true
-}
-
-fn end_point(text: &str) -> EndPoint {
-    let address: Option<SocketAddr> = text.strip_prefix("IP=").and_then(|ip| ip.parse().ok());
-    match (address, text.strip_prefix("PATH=")) {
-        (Some(address), _) => EndPoint::Ip(address),
-        (None, Some(path)) => EndPoint::Path(path.to_owned()),
-        (None, None) => EndPoint::Unknown,
-    }
-}
-
 /// Makes a session of an authenticated identity over that connection.
 pub(crate) fn session_of(connection: Connection, who: Option<&Dn>) -> Session {
     let mut session = Session::on(Arc::new(connection));
@@ -146,23 +113,5 @@ mod tests {
         ] {
             assert_eq!(parsed(text), Err(reason.to_owned()));
         }
-    }
-
-    #[test]
-    fn facts_about_connections_are_parsed() {
-        let mut connection = Connection::default();
-        for (name, value) in [
-            ("peername", "IP=10.0.0.1:9"),
-            ("sockname", "PATH=/run/ldapi"),
-            ("sockurl", "ldapi:///"),
-            ("tls_ssf", "256"),
-        ] {
-            assert!(take_fact(&mut connection, name, value), "{name}");
-        }
-        assert_eq!(connection.peer.to_string(), "IP=10.0.0.1:9");
-        assert_eq!(connection.socket, EndPoint::Path("/run/ldapi".to_owned()));
-        assert_eq!(connection.strength.overall(), 256);
-        assert!(!take_fact(&mut connection, "nope", "1"));
-        assert!(!take_fact(&mut connection, "ssf", "x"));
     }
 }

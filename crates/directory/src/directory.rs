@@ -26,7 +26,7 @@ use crate::core::membership::Memberships;
 use crate::core::notices::{NoLog, Notices, WarningLog};
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
-use crate::core::unselective::UnselectiveSearches;
+use crate::core::slow_searches::SlowSearches;
 use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::features::accesslog::MISSING;
@@ -40,6 +40,7 @@ use crate::request::controls::{self, OptionalControls, RequestKind};
 use crate::request::referral::DefaultReferral;
 use crate::request::restrictions::OperationPolicy;
 use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanation};
+use crate::rights::watched_facts::Asker;
 use crate::write::request::{WriteReply, WriteRequest};
 
 /// The extended operations that the root DSE lists.
@@ -99,8 +100,8 @@ pub struct DirectoryOptions {
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
-    /// The list of searches that looked at many entries in vain.
-    pub unselective_searches: UnselectiveSearches,
+    /// The list of searches that looked at many entries in vain, or took long.
+    pub slow_searches: SlowSearches,
     /// The log of the server.
     pub log: Arc<dyn WarningLog>,
 }
@@ -132,7 +133,7 @@ pub(crate) struct SearchSettings {
     pub(crate) limits: CompiledLimits,
     /// The missing indexes that were logged. Shared with the directory of the next configuration.
     pub(crate) index_advice: IndexAdvice,
-    pub(crate) unselective: UnselectiveSearches,
+    pub(crate) slow_searches: SlowSearches,
     /// The key of cookies outside all stores. Passed on to the directory of the next configuration.
     pub(crate) cookie_key: CookieKey,
 }
@@ -164,7 +165,7 @@ impl DirectoryOptions {
             server_id: 0,
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(SystemEntropy),
-            unselective_searches: UnselectiveSearches::default(),
+            slow_searches: SlowSearches::default(),
             log: Arc::new(NoLog),
         }
     }
@@ -254,7 +255,7 @@ impl Directory {
                 sssvlv: Sssvlv::new(sort_limits),
                 limits: CompiledLimits::new(&schema, options.limits)?,
                 index_advice: IndexAdvice::default(),
-                unselective: options.unselective_searches,
+                slow_searches: options.slow_searches,
                 cookie_key: options
                     .cookie_key
                     .unwrap_or_else(|| random_key(&*options.entropy)),
@@ -365,6 +366,28 @@ impl Directory {
             generated: &self.generated,
             targets,
             unseen,
+            asker: None,
+        };
+        explainer.explain(session, entry)
+    }
+
+    /// Explains the rights of a session to one who may not know everything.
+    pub(crate) fn explain_to(
+        &self,
+        asker: &Session,
+        session: &Session,
+        entry: &str,
+        targets: &[ExplainTarget],
+    ) -> Result<Vec<RightsExplanation>, ExplainError> {
+        let explainer = explain::Explainer {
+            core: &self.core,
+            generated: &self.generated,
+            targets,
+            unseen: false,
+            asker: Some(Asker {
+                core: &self.core,
+                session: asker,
+            }),
         };
         explainer.explain(session, entry)
     }

@@ -3,17 +3,24 @@
 //! The operation is this server's; its OID is made of a UUID (ITU-T X.667).
 //!
 //! ```text
-//! request   SEQUENCE { entry LDAPDN, subject LDAPDN, parts SEQUENCE OF LDAPString }
+//! request   SEQUENCE { entry LDAPDN, subject LDAPDN, parts SEQUENCE OF LDAPString,
+//!               given [0] SEQUENCE OF LDAPString OPTIONAL }
 //! response  SEQUENCE OF SEQUENCE { part, rights, allowed LDAPString, root BOOLEAN,
-//!               steps SEQUENCE OF SEQUENCE { rule INTEGER, origin, target, by, outcome LDAPString } }
+//!               steps SEQUENCE OF SEQUENCE { rule INTEGER, origin, target, by, outcome LDAPString },
+//!               withheld [0] NULL OPTIONAL }
 //! ```
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
 use crate::Fault;
 
-/// The parts that one request may ask about.
+/// The parts that one request may ask about, and the facts that it may state.
 const PARTS_MAX: usize = 64;
+const GIVEN_MAX: usize = 16;
+
+/// The tag of the stated facts in a request, and of the mark of a part without an answer.
+const GIVEN: Tag = Tag::context(0).constructed();
+const WITHHELD: Tag = Tag::context(0);
 
 /// A question: which rights has the subject to parts of an entry?
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +31,8 @@ pub struct AccessQuery<'a> {
     pub subject: &'a [u8],
     /// `entry`, `children`, or names of attributes.
     pub parts: Vec<&'a [u8]>,
+    /// Facts about the subject's connection, such as `peername=IP=192.0.2.1:9` and `ssf=256`.
+    pub given: Vec<&'a [u8]>,
 }
 
 /// The rights to one part.
@@ -39,6 +48,8 @@ pub struct PartAccess {
     pub is_root: bool,
     /// The clauses on the way, up to the one that decided.
     pub steps: Vec<AccessStep>,
+    /// True if there is no answer, because rules look at what the asker may not read.
+    pub is_withheld: bool,
 }
 
 /// One clause of a rule.
@@ -67,22 +78,17 @@ impl<'a> AccessQuery<'a> {
         outside.end()?;
         let entry = reader.octet_string()?;
         let subject = reader.octet_string()?;
-        let mut list = reader.nested(Tag::SEQUENCE)?;
+        let parts = texts(reader.nested(Tag::SEQUENCE)?, ("parts", PARTS_MAX))?;
+        let given = match reader.peek() {
+            Some(tag) if tag == GIVEN => texts(reader.nested(GIVEN)?, ("facts", GIVEN_MAX))?,
+            _ => Vec::new(),
+        };
         reader.skip_extensions()?;
-        let mut parts = Vec::new();
-        while !list.is_empty() {
-            if parts.len() >= PARTS_MAX {
-                return Err(Fault::OutOfRange {
-                    what: "parts",
-                    value: i64::try_from(parts.len() + 1).unwrap_or(i64::MAX),
-                });
-            }
-            parts.push(list.octet_string()?);
-        }
         Ok(AccessQuery {
             entry,
             subject,
             parts,
+            given,
         })
     }
 
@@ -96,9 +102,30 @@ impl<'a> AccessQuery<'a> {
             writer.container(Tag::SEQUENCE, |writer| {
                 self.parts.iter().for_each(|part| writer.octet_string(part));
             });
+            if !self.given.is_empty() {
+                writer.container(GIVEN, |writer| {
+                    self.given.iter().for_each(|fact| writer.octet_string(fact));
+                });
+            }
         });
         out
     }
+}
+
+/// Reads the texts of a list, up to a number.
+fn texts<'a>(
+    mut list: Reader<'a>,
+    (what, max): (&'static str, usize),
+) -> Result<Vec<&'a [u8]>, Fault> {
+    let mut texts = Vec::new();
+    while !list.is_empty() {
+        if texts.len() >= max {
+            let value = i64::try_from(texts.len() + 1).unwrap_or(i64::MAX);
+            return Err(Fault::OutOfRange { what, value });
+        }
+        texts.push(list.octet_string()?);
+    }
+    Ok(texts)
 }
 
 /// Returns the value of a response.
@@ -115,6 +142,9 @@ pub fn encode_access(parts: &[PartAccess]) -> Vec<u8> {
                 writer.container(Tag::SEQUENCE, |writer| {
                     part.steps.iter().for_each(|step| step.write(writer));
                 });
+                if part.is_withheld {
+                    writer.primitive(WITHHELD, &[]);
+                }
             });
         }
     });
@@ -135,6 +165,7 @@ pub fn decode_access(value: &[u8]) -> Result<Vec<PartAccess>, Fault> {
         let (part, rights, allowed) = (text(&mut reader)?, text(&mut reader)?, text(&mut reader)?);
         let is_root = reader.boolean()?;
         let mut list = reader.nested(Tag::SEQUENCE)?;
+        let is_withheld = reader.optional(WITHHELD)?.is_some();
         reader.skip_extensions()?;
         let mut steps = Vec::new();
         while !list.is_empty() {
@@ -146,6 +177,7 @@ pub fn decode_access(value: &[u8]) -> Result<Vec<PartAccess>, Fault> {
             allowed,
             is_root,
             steps,
+            is_withheld,
         });
     }
     Ok(parts)
@@ -190,6 +222,7 @@ mod tests {
             entry: b"uid=bjorn,dc=com",
             subject: b"",
             parts: vec![b"title", b"entry"],
+            given: vec![b"ssf=256"],
         };
         assert_eq!(AccessQuery::decode(&query.encode()), Ok(query));
         let step = AccessStep {
@@ -206,6 +239,11 @@ mod tests {
                 allowed: "read write".to_owned(),
                 is_root: false,
                 steps: vec![step.clone(), step],
+                is_withheld: false,
+            },
+            PartAccess {
+                is_withheld: true,
+                ..PartAccess::default()
             },
             PartAccess {
                 is_root: true,
@@ -228,5 +266,11 @@ mod tests {
         };
         assert!(AccessQuery::decode(&query(PARTS_MAX).encode()).is_ok());
         assert!(AccessQuery::decode(&query(PARTS_MAX + 1).encode()).is_err());
+        let stating = |count| AccessQuery {
+            given: vec![b"ssf=1"; count],
+            ..AccessQuery::default()
+        };
+        assert!(AccessQuery::decode(&stating(GIVEN_MAX).encode()).is_ok());
+        assert!(AccessQuery::decode(&stating(GIVEN_MAX + 1).encode()).is_err());
     }
 }

@@ -8,7 +8,7 @@ use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
 use crate::arguments::tools::{Access, AccessAction, Explain};
-use crate::rights::{AccessQuery, session_of, take_fact};
+use crate::rights::{AccessQuery, session_of};
 
 pub(crate) fn run(command: Access) -> anyhow::Result<()> {
     let AccessAction::Explain(explain) = command.question;
@@ -49,7 +49,7 @@ fn connection(explain: &Explain) -> anyhow::Result<Connection> {
     for fact in &explain.given {
         let taken = fact
             .split_once('=')
-            .is_some_and(|(name, value)| take_fact(&mut connection, name, value));
+            .is_some_and(|(name, value)| connection.take_fact(name, value));
         if !taken {
             bail!(
                 "--given {fact}: expected peername=, sockname=, sockurl=, domain=, ssf=, transport_ssf=, tls_ssf= or \

@@ -13,7 +13,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::options::SharedOptions;
 use super::options::text;
-use crate::rights::{AccessQuery, QueryError, session_of, take_fact};
+use crate::rights::{AccessQuery, QueryError, session_of};
 use fulgurite_terminal::getopt::CommandLine;
 
 /// The exit status for an undefined attribute type: LDAP's result code.
@@ -109,7 +109,7 @@ fn session(directory: &Directory, options: &Options) -> Result<Session, Failure>
     for (name, value) in &options.common.facts {
         if name.eq_ignore_ascii_case("authzDN") {
             authorized = Some(normalised(directory, "authzDN", value)?);
-        } else if !take_fact(&mut connection, name, value) {
+        } else if !connection.take_fact(name, value) {
             return Err(Failure::Usage);
         }
     }

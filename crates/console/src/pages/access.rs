@@ -1,5 +1,7 @@
 //! Rights to an entry, and the rule that decided about them.
 
+use std::net::{IpAddr, SocketAddr};
+
 use fulgurite_ldap::{AccessQuery, AccessStep, PartAccess, ResultCode, decode_access, oid};
 use maud::{Markup, html};
 
@@ -59,6 +61,10 @@ fn form(request: &PageRequest) -> Markup {
             p.hint { "Or " code { "entry" } ", " code { "children" } "; several are separated by blanks" }
             (Field::text("entry", "Of the entry", request.query("entry")).required().html())
             p.hint { "Login name or DN" }
+            (Field::text("address", "From the address", request.query("address")).html())
+            p.hint { "For rules about addresses; none fits without" }
+            (Field::text("ssf", "Protected by bits", request.query("ssf")).html())
+            p.hint { "For rules about " code { "ssf" } ": 256 for TLS, 0 or nothing in clear" }
             button type="submit" { "Ask" }
         }
     }
@@ -81,10 +87,15 @@ fn answer(
         "" => vec![b"entry"],
         text => text.split_whitespace().map(str::as_bytes).collect(),
     };
+    let given = match stated(request) {
+        Ok(given) => given,
+        Err(text) => return Ok(Err(text)),
+    };
     let query = AccessQuery {
         entry: entry.as_bytes(),
         subject: who.as_bytes(),
         parts,
+        given: given.iter().map(String::as_bytes).collect(),
     };
     let reply = session
         .client()
@@ -109,6 +120,27 @@ fn answer(
     }))
 }
 
+/// Returns the facts about the connection that the question states.
+fn stated(request: &PageRequest) -> Result<Vec<String>, String> {
+    let mut given = Vec::new();
+    let (address, strength) = (request.query("address").trim(), request.query("ssf").trim());
+    if !address.is_empty() {
+        let with_port = address.parse::<SocketAddr>();
+        let alone = address.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 0));
+        let Ok(address) = with_port.or(alone) else {
+            return Err(format!("{address} is no IP address."));
+        };
+        given.push(format!("peername=IP={address}"));
+    }
+    if !strength.is_empty() {
+        let Ok(bits) = strength.parse::<u32>() else {
+            return Err(format!("{strength} is no number of bits."));
+        };
+        given.push(format!("ssf={bits}"));
+    }
+    Ok(given)
+}
+
 /// Returns the name that a text means: nothing, a DN, or the login name of one user.
 fn name(session: &UserSession, text: &str) -> Result<Result<String, String>, LdapError> {
     let text = text.trim();
@@ -126,6 +158,15 @@ fn name(session: &UserSession, text: &str) -> Result<Result<String, String>, Lda
 
 fn verdict(part: &PartAccess, (who, access, entry): (&str, &str, &str)) -> Markup {
     let access = if access.is_empty() { "write" } else { access };
+    if part.is_withheld {
+        return html! {
+            section.card.wide {
+                h2 { "No answer about " (part.part) " of " (entry) }
+                p { "The rules look at an entry or attribute that you may not read, such as a group. "
+                    "The answer would tell its content." }
+            }
+        };
+    }
     let is_allowed = part.allowed.split(' ').any(|word| word == access);
     html! {
         section.card.wide {

@@ -86,6 +86,38 @@ pub struct PeerCredentials {
     pub gid: u32,
 }
 
+impl Connection {
+    /// Sets a fact by the name that access rules give it, as in `ssf=56`. Returns false for an
+    /// unknown fact.
+    pub fn take_fact(&mut self, name: &str, value: &str) -> bool {
+        let strength = |place: &mut u32| value.parse().map(|number| *place = number).is_ok();
+        match name.to_ascii_lowercase().as_str() {
+            "peername" => self.peer = EndPoint::from_fact(value),
+            "sockname" => self.socket = EndPoint::from_fact(value),
+            "sockurl" => value.clone_into(&mut self.listener_url),
+            "domain" => self.domain = Some(value.to_owned()),
+            // Only the strongest layer counts, so any layer will do.
+            "ssf" => return strength(&mut self.strength.tls),
+            "transport_ssf" => return strength(&mut self.strength.transport),
+            "tls_ssf" => return strength(&mut self.strength.tls),
+            "sasl_ssf" => return strength(&mut self.strength.sasl),
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl EndPoint {
+    fn from_fact(text: &str) -> EndPoint {
+        let address: Option<SocketAddr> = text.strip_prefix("IP=").and_then(|ip| ip.parse().ok());
+        match (address, text.strip_prefix("PATH=")) {
+            (Some(address), _) => EndPoint::Ip(address),
+            (None, Some(path)) => EndPoint::Path(path.to_owned()),
+            (None, None) => EndPoint::Unknown,
+        }
+    }
+}
+
 impl Strength {
     /// Returns the strength of the strongest layer: `ssf=` in access rules and security demands.
     #[must_use]
@@ -117,6 +149,24 @@ mod tests {
             EndPoint::Path("/run/ldapi".to_owned()).to_string(),
             "PATH=/run/ldapi"
         );
+    }
+
+    #[test]
+    fn facts_are_taken_by_their_names() {
+        let mut connection = Connection::default();
+        for (name, value) in [
+            ("peername", "IP=10.0.0.1:9"),
+            ("sockname", "PATH=/run/ldapi"),
+            ("sockurl", "ldapi:///"),
+            ("tls_ssf", "256"),
+        ] {
+            assert!(connection.take_fact(name, value), "{name}");
+        }
+        assert_eq!(connection.peer.to_string(), "IP=10.0.0.1:9");
+        assert_eq!(connection.socket, EndPoint::Path("/run/ldapi".to_owned()));
+        assert_eq!(connection.strength.overall(), 256);
+        assert!(!connection.take_fact("nope", "1"));
+        assert!(!connection.take_fact("ssf", "x"));
     }
 
     #[test]

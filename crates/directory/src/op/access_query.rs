@@ -2,6 +2,10 @@
 //!
 //! Rules are no secret of those who wrote them. So the requester needs `manage` on the entry, as
 //! the root has. Others learn nothing, not even if there is such an entry.
+//!
+//! A manager of one entry may not read all others. So the answer tells nothing that depends on what
+//! the requester may not read, and names no entry that the requester may not see. The rules judge
+//! the subject by the facts that the question states, not by the requester's connection.
 
 use std::sync::Arc;
 
@@ -9,6 +13,7 @@ use fulgurite_access::{Explanation, Outcome, Rights};
 use fulgurite_ldap::{AccessQuery, AccessStep, LdapResult, PartAccess, ResultCode, encode_access};
 use fulgurite_schema::Dn;
 
+use crate::core::connection::Connection;
 use crate::core::result::{self, OpResult, refuse, require};
 use crate::core::session::{Identity, Name, Session};
 use crate::directory::Directory;
@@ -41,8 +46,8 @@ pub(crate) fn explain(
     let subject = result::dn(directory.schema(), query.subject)?;
     let parts = query.parts.iter().map(|part| target(directory, part));
     let targets = parts.collect::<OpResult<Vec<_>>>()?;
-    let asked = session_of(session, &subject);
-    let answers = directory.explain(&asked, entry, &targets, false);
+    let asked = session_of(&query.given, &subject)?;
+    let answers = directory.explain_to(session, &asked, entry, &targets);
     let answers = answers.map_err(|error| failure(&error))?;
     // Values of the entry are no part of the answer.
     let parts: Vec<PartAccess> = answers.into_iter().map(|answer| part(&answer)).collect();
@@ -94,13 +99,24 @@ fn target(directory: &Directory, name: &[u8]) -> OpResult<ExplainTarget> {
     Ok(ExplainTarget::Attribute(description, None))
 }
 
-/// Returns a session of the subject over the connection of the requester.
-fn session_of(session: &Session, subject: &Dn) -> Session {
-    let mut asked = Session::on(Arc::clone(session.connection()));
+/// Returns a session of the subject over a connection with the stated facts.
+fn session_of(given: &[&[u8]], subject: &Dn) -> OpResult<Session> {
+    let mut connection = Connection::default();
+    for fact in given {
+        let fact = String::from_utf8_lossy(fact);
+        let is_taken = fact
+            .split_once('=')
+            .is_some_and(|(name, value)| connection.take_fact(name, value));
+        if !is_taken {
+            let text = format!("{fact}: no fact about a connection");
+            return Err(refuse(ResultCode::ProtocolError, text));
+        }
+    }
+    let mut asked = Session::on(Arc::new(connection));
     if !subject.is_root() {
         asked.set_identity(Identity::User(Name::from(subject)));
     }
-    asked
+    Ok(asked)
 }
 
 fn failure(error: &ExplainError) -> LdapResult {
@@ -119,9 +135,17 @@ fn part(answer: &RightsExplanation) -> PartAccess {
     let explanation = &answer.explanation;
     let allowed = KINDS.iter().filter(|(_, rights)| answer.allows(*rights));
     let allowed: Vec<&str> = allowed.map(|(word, _)| *word).collect();
+    if answer.is_withheld {
+        return PartAccess {
+            part: answer.name.clone(),
+            is_withheld: true,
+            ..PartAccess::default()
+        };
+    }
     PartAccess {
         part: answer.name.clone(),
         rights: explanation.to_string(),
+        is_withheld: false,
         allowed: allowed.join(" "),
         is_root: explanation.is_root,
         steps: steps(explanation),

@@ -1,6 +1,6 @@
 //! The decisions of access rules about an entry, with their reasons, for administrators.
 
-use fulgurite_access::{Explanation, Part, Rights};
+use fulgurite_access::{Decisions, Explanation, Facts, Part, Rights};
 use fulgurite_schema::{AttributeDescription, Dn, DnError, Entry};
 use fulgurite_store::{StoreError, View};
 use thiserror::Error;
@@ -10,6 +10,7 @@ use crate::core::foundation::Core;
 use crate::core::session::Session;
 use crate::generated::namespace::{Generated, NamespaceTarget};
 use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
+use crate::rights::watched_facts::{Asker, WatchedFacts};
 
 /// The part of an entry that a question is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct RightsExplanation {
     pub name: String,
     /// The rights, and the rules they come from.
     pub explanation: Explanation,
+    /// True if the asker may not know them. Then there are no rights and no rules here.
+    pub is_withheld: bool,
 }
 
 /// The reason why there is no explanation.
@@ -66,7 +69,12 @@ pub(crate) struct Explainer<'d> {
     pub(crate) targets: &'d [ExplainTarget],
     /// True if the entry need not exist.
     pub(crate) unseen: bool,
+    /// The one who gets the answer; `None` for one who may know everything.
+    pub(crate) asker: Option<Asker<'d>>,
 }
+
+/// The clause that is shown in place of one that names an entry which the asker may not see.
+const HIDDEN_CLAUSE: &str = "by (an entry that you may not see)";
 
 impl Explainer<'_> {
     pub(crate) fn explain(
@@ -79,10 +87,10 @@ impl Explainer<'_> {
         match self.generated.target(&self.core.databases, &dn) {
             NamespaceTarget::Database(database) => self.explain_stored(session, database, &dn),
             NamespaceTarget::RootDse => {
-                Ok(self.explain_unstored(session, &dn, &self.generated.root_dse))
+                Ok(self.explain_unstored(session, &self.generated.root_dse))
             }
             NamespaceTarget::Subschema => {
-                Ok(self.explain_unstored(session, &dn, &self.generated.subschema))
+                Ok(self.explain_unstored(session, &self.generated.subschema))
             }
             NamespaceTarget::Tree(_) | NamespaceTarget::Outside => {
                 Err(ExplainError::NoDatabase(entry.to_owned()))
@@ -97,7 +105,7 @@ impl Explainer<'_> {
         dn: &Dn,
     ) -> Result<Vec<RightsExplanation>, ExplainError> {
         let view: View<'_> = database.store.snapshot()?;
-        let decisions = database.decisions(session);
+        let decisions = || database.decisions(session);
         let found = match view.find(dn)?.entry() {
             Some(id) if !self.unseen => view.entry(id)?,
             _ => None,
@@ -107,32 +115,24 @@ impl Explainer<'_> {
                 return Err(ExplainError::NoEntry(dn.pretty().to_owned()));
             }
             let facts = EntryFacts::new(self.core, &view, EntrySource::Missing);
-            let rights = facts.rights(&decisions, dn.normal());
-            let nothing = Entry::new(dn.clone());
-            return Ok(self.answers(&nothing, |part, value| rights.explain(part, value)));
+            return Ok(self.answers(&Entry::new(dn.clone()), &facts, decisions));
         };
         let facts = EntryFacts::new(self.core, &view, EntrySource::Stored(stored));
-        let rights = facts.rights(&decisions, dn.normal());
-        let entry = stored.to_entry()?;
-        Ok(self.answers(&entry, |part, value| rights.explain(part, value)))
+        Ok(self.answers(&stored.to_entry()?, &facts, decisions))
     }
 
-    fn explain_unstored(
-        &self,
-        session: &Session,
-        dn: &Dn,
-        entry: &Entry,
-    ) -> Vec<RightsExplanation> {
-        let decisions = self.generated.decisions(session);
+    fn explain_unstored(&self, session: &Session, entry: &Entry) -> Vec<RightsExplanation> {
         let facts = UnstoredFacts::unstored(self.core, Some(entry));
-        let rights = decisions.at(dn.normal(), &facts);
-        self.answers(entry, |part, value| rights.explain(part, value))
+        self.answers(entry, &facts, || self.generated.decisions(session))
     }
 
-    fn answers(
+    /// Explains the parts of an entry. Each has its own decisions, because those remember groups,
+    /// and each part must look at what it depends on.
+    fn answers<'r>(
         &self,
         entry: &Entry,
-        ask: impl Fn(Part<'_>, Option<&[u8]>) -> Explanation,
+        facts: &dyn Facts,
+        decisions: impl Fn() -> Decisions<'r>,
     ) -> Vec<RightsExplanation> {
         let all = if self.targets.is_empty() {
             everything(entry)
@@ -140,21 +140,50 @@ impl Explainer<'_> {
             self.targets.to_vec()
         };
         let answer = |target: ExplainTarget| {
+            let watched = WatchedFacts::new(facts);
+            let decisions = decisions();
+            let rights = decisions.at(entry.dn.normal(), &watched);
             let (name, explanation) = match &target {
-                ExplainTarget::Entry => ("entry".to_owned(), ask(Part::Entry, None)),
-                ExplainTarget::Children => ("children".to_owned(), ask(Part::Children, None)),
+                ExplainTarget::Entry => ("entry".to_owned(), rights.explain(Part::Entry, None)),
+                ExplainTarget::Children => {
+                    ("children".to_owned(), rights.explain(Part::Children, None))
+                }
                 ExplainTarget::Attribute(description, value) => (
                     description.text(&self.core.schema).into_owned(),
-                    ask(Part::Attribute(description), value.as_deref()),
+                    rights.explain(Part::Attribute(description), value.as_deref()),
                 ),
             };
-            RightsExplanation {
+            let answer = RightsExplanation {
                 target,
                 name,
                 explanation,
+                is_withheld: false,
+            };
+            match self.asker {
+                Some(asker) => answer.told_to(asker, watched.is_known_to(asker, entry.dn.normal())),
+                None => answer,
             }
         };
         all.into_iter().map(answer).collect()
+    }
+}
+
+impl RightsExplanation {
+    /// Returns the answer without what the asker may not know.
+    fn told_to(mut self, asker: Asker<'_>, is_known: bool) -> RightsExplanation {
+        if !is_known {
+            self.is_withheld = true;
+            self.explanation.rights = Rights::NONE;
+            self.explanation.is_level = false;
+            self.explanation.steps.clear();
+        }
+        for step in &mut self.explanation.steps {
+            if !step.names.iter().all(|name| asker.may_see(name)) {
+                HIDDEN_CLAUSE.clone_into(&mut step.by);
+                step.names.clear();
+            }
+        }
+        self
     }
 }
 

@@ -21,4 +21,5 @@ pub(crate) mod selection;
 pub(crate) mod snapshots;
 pub(crate) mod value_filter;
 pub(crate) mod visible_entry;
+pub(crate) mod watched_facts;
 mod with_groups;

@@ -1,6 +1,8 @@
 //! The explanation of access rules by an extended operation, and searches that are reported.
 
-use fulgurite_directory::{ExtendedStep, Session, UnselectiveSearches};
+use std::sync::Arc;
+
+use fulgurite_directory::{Connection, EndPoint, ExtendedStep, Session, SlowSearches};
 use fulgurite_ldap::{
     AccessQuery, Controls, ExtendedRequest, LdapResult, PartAccess, ResultCode, Scope,
     decode_access, oid,
@@ -18,6 +20,25 @@ fn world() -> World {
     })
 }
 
+/// The group that only the root may read, with Jane in it.
+const SECRET: &str = "cn=secret,dc=example,dc=com";
+
+/// John manages Jane's entry and may not read the group, unless it is public.
+fn guarded_world(group_rule: &str) -> World {
+    let world = World::with(|options| {
+        let jane = format!(
+            "to dn.exact=\"{JANE}\" by dn.exact=\"{JOHN}\" manage by group=\"{SECRET}\" write \
+             by peername.ip=10.0.0.1 read by ssf=128 compare by * search"
+        );
+        let group = format!("to dn.exact=\"{SECRET}\" {group_rule}");
+        let rules = [jane.as_str(), group.as_str(), "to * by * read"];
+        options.access = rules.iter().map(|&rule| rule.into()).collect();
+    });
+    let group = format!("dn: {SECRET}\nobjectClass: groupOfNames\ncn: secret\nmember: {JANE}\n\n");
+    world.load(&group);
+    world
+}
+
 fn explain(
     world: &World,
     session: &Session,
@@ -28,6 +49,7 @@ fn explain(
         entry: entry.as_bytes(),
         subject: subject.as_bytes(),
         parts: parts.iter().map(|part| part.as_bytes()).collect(),
+        given: Vec::new(),
     };
     ask(world, session, Some(&query.encode()))
 }
@@ -100,6 +122,74 @@ fn others_learn_nothing_about_rules_and_entries() {
 }
 
 #[test]
+fn managers_of_one_entry_do_not_learn_who_is_in_a_group_that_they_may_not_read() {
+    let world = guarded_world("by * none");
+    let john = world.user(JOHN);
+    // Each part alone, and several: a group that one part has asked for is not known to the next.
+    for parts in [&["title"][..], &["entry", "title", "children"]] {
+        for subject in [JANE, "uid=nobody,dc=example,dc=com"] {
+            let answer = explain(&world, &john, (JANE, subject), parts).expect("an answer");
+            for part in answer {
+                let empty = (
+                    part.rights.as_str(),
+                    part.allowed.as_str(),
+                    part.steps.len(),
+                );
+                assert!(
+                    part.is_withheld && empty == ("", "", 0),
+                    "{subject}: {part:?}"
+                );
+            }
+        }
+    }
+    // No group decides about these, but the clause of the group is on the way of one.
+    let own = explain(&world, &john, (JANE, JOHN), &["title"]).expect("an answer");
+    assert!(own[0].allowed.ends_with("manage"), "{own:?}");
+    let anonymous = explain(&world, &john, (JANE, ""), &["title"]).expect("an answer");
+    assert_eq!(anonymous[0].rights, "search(=scxd)");
+    assert!(
+        !format!("{anonymous:?}").contains("secret"),
+        "{anonymous:?}"
+    );
+    let root = explain(&world, &world.root(), (JANE, JANE), &["title"]).expect("an answer");
+    assert!(root[0].allowed.ends_with("write"), "{root:?}");
+    let open = guarded_world("by * read");
+    let told = explain(&open, &open.user(JOHN), (JANE, JANE), &["title"]).expect("an answer");
+    assert!(
+        told[0].allowed.ends_with("write") && format!("{told:?}").contains("secret"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn the_subject_has_the_connection_that_the_question_states() {
+    let world = guarded_world("by * none");
+    let here = Connection {
+        peer: EndPoint::Ip("10.0.0.1:9".parse().expect("an address")),
+        ..Connection::default()
+    };
+    let mut root = world.root();
+    root.set_connection(Arc::new(here));
+    let rights = |given: &[&str]| {
+        let query = AccessQuery {
+            entry: JANE.as_bytes(),
+            parts: vec![b"title"],
+            given: given.iter().map(|fact| fact.as_bytes()).collect(),
+            ..AccessQuery::default()
+        };
+        ask(&world, &root, Some(&query.encode())).map(|parts| parts[0].rights.clone())
+    };
+    assert_eq!(rights(&[]).expect("an answer"), "search(=scxd)");
+    let peer = ["peername=IP=10.0.0.1:4711", "ssf=0"];
+    assert_eq!(rights(&peer).expect("an answer"), "read(=rscxd)");
+    assert_eq!(rights(&["ssf=256"]).expect("an answer"), "compare(=cxd)");
+    for wrong in ["color=red", "ssf=x", "ssf"] {
+        let refusal = rights(&[wrong]).expect_err("a refusal");
+        assert_eq!(refusal.code, ResultCode::ProtocolError, "{wrong}");
+    }
+}
+
+#[test]
 fn wrong_questions_are_refused() {
     let world = world();
     let root = world.root();
@@ -118,7 +208,7 @@ fn wrong_questions_are_refused() {
 
 #[test]
 fn searches_in_vain_are_reported_without_values() {
-    let searches = UnselectiveSearches::default();
+    let searches = SlowSearches::default();
     let mut world = World::new();
     let text: String = (0..1200)
         .map(|number| {
@@ -129,7 +219,7 @@ fn searches_in_vain_are_reported_without_values() {
         })
         .collect();
     world.load(&text);
-    world.reopen(|options| options.unselective_searches = searches.clone());
+    world.reopen(|options| options.slow_searches = searches.clone());
     let base = "dc=example,dc=com";
     for value in ["secret", "hidden"] {
         let filter = format!("(&(objectClass=person)(description={value}))");
