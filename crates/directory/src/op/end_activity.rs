@@ -5,7 +5,7 @@
 
 use fulgurite_access::Rights;
 use fulgurite_ldap::{LdapResult, Message, Operation, Request, ResultCode};
-use fulgurite_schema::Dn;
+use fulgurite_schema::{Dn, Entry};
 
 use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
@@ -43,30 +43,35 @@ impl Directory {
         Some(LdapResult::new(code))
     }
 
-    /// Returns the result of a deletion; `None` without the right to it.
+    /// Returns the result of a deletion; `None` without the right to it. Nothing else may be looked
+    /// at before: another answer would tell that there is such an entry.
     fn ended(
         &self,
         session: &Session,
         message: &Message<'_>,
         (tree, dn): (&Tree, &Dn),
     ) -> OpResult<Option<ResultCode>> {
+        let Some(entry) = tree.entry(self.schema(), dn)? else {
+            return Ok(None);
+        };
         let kind = RequestKind::Operation(Operation::Delete);
-        let (controls, acting) = self.controls_of(session, kind, &message.controls)?;
+        let (controls, acting) = match self.controls_of(session, kind, &message.controls) {
+            Ok(taken) => taken,
+            Err(refusal) if self.may_end(session, tree, &entry) => return Err(refusal),
+            Err(_) => return Ok(None),
+        };
         let session = acting.as_ref().unwrap_or(session);
+        if !self.may_end(session, tree, &entry) {
+            return Ok(None);
+        }
         let kind = OperationKind::Other(Operation::Delete);
         self.policy()
             .permit(session, Some(&tree.restrictions), kind)?;
         let modifiers = Modifiers::resolve(self.schema(), &controls)?;
-        let Some(entry) = tree.entry(self.schema(), dn)? else {
-            return Ok(None);
-        };
-        let decisions = tree.decisions(session);
-        let facts = UnstoredFacts::unstored(self.core(), Some(&entry));
-        let rights = decisions.at(entry.dn.normal(), &facts);
-        if session.must_change_password() || !rights.entry().allows(Rights::DELETE) {
-            return Ok(None);
-        }
         if let Some(filter) = &modifiers.assertion {
+            let decisions = tree.decisions(session);
+            let facts = UnstoredFacts::unstored(self.core(), Some(&entry));
+            let rights = decisions.at(entry.dn.normal(), &facts);
             assertion::require(self.schema(), rights, &entry, filter)?;
         }
         Ok(Some(match tree.end(dn, modifiers.no_op) {
@@ -74,5 +79,12 @@ impl Directory {
             true if modifiers.no_op => ResultCode::NoOperation,
             true => ResultCode::Success,
         }))
+    }
+
+    fn may_end(&self, session: &Session, tree: &Tree, entry: &Entry) -> bool {
+        let decisions = tree.decisions(session);
+        let facts = UnstoredFacts::unstored(self.core(), Some(entry));
+        let rights = decisions.at(entry.dn.normal(), &facts);
+        !session.must_change_password() && rights.entry().allows(Rights::DELETE)
     }
 }

@@ -7,9 +7,9 @@ use fulgurite_directory::{RootAccount, Session, TreeEntry, TreeOptions, TreeSour
 use fulgurite_ldap::control::{
     SortKey, SortRequest, SortResponse, VlvRequest, VlvResponse, VlvTarget,
 };
-use fulgurite_ldap::{ModifyOperation, ResultCode, Scope, oid};
+use fulgurite_ldap::{Control, DeleteRequest, ModifyOperation, Request, ResultCode, Scope, oid};
 
-use crate::support::{Asked, JANE, JOHN, World, asked, code};
+use crate::support::{Asked, JANE, JOHN, World, asked, code, pdu};
 
 /// Three entries, and a word on what is asked for.
 struct Three;
@@ -280,4 +280,30 @@ fn the_deletion_of_an_activity_ends_it() {
             );
         }
     }
+}
+
+#[test]
+fn controls_do_not_tell_that_there_is_an_activity() {
+    let world = world(&["to * by * read"]);
+    let answers = |session: &Session| {
+        let of = |dn: &str, control: Control<'_>| {
+            let request = Request::Delete(DeleteRequest { dn: dn.as_bytes() });
+            let result = world.write(session, &pdu(&request, &[control]));
+            (code(&result), result.diagnostic)
+        };
+        let unknown = || Control::new("1.2.3.4", true);
+        let assertion = || Control::with_value(oid::ASSERTION, true, b"\x04\x00");
+        [
+            ["cn=Uptime,cn=Time,cn=Monitor", "cn=x,cn=Time,cn=Monitor"].map(|dn| of(dn, unknown())),
+            ["cn=Uptime,cn=Time,cn=Monitor", "cn=x,cn=Time,cn=Monitor"]
+                .map(|dn| of(dn, assertion())),
+        ]
+    };
+    for session in [Session::new(), world.user(JANE)] {
+        for [there, missing] in answers(&session) {
+            assert_eq!(there, missing);
+        }
+    }
+    let root = answers(&world.user("cn=Monitor"));
+    assert_eq!(root[0][0].0, ResultCode::UnavailableCriticalExtension);
 }
