@@ -59,7 +59,7 @@ pub use crate::core::limits::Limits;
 pub use crate::core::notices::WarningLog;
 pub use crate::core::replication::{Forwarding, ReplicationOptions};
 pub use crate::core::session::{Identity, Method, Name, Session};
-pub use crate::core::unselective::{UnselectiveSearch, UnselectiveSearches};
+pub use crate::core::slow_searches::{SlowSearch, SlowSearches};
 pub use directory::{Directory, DirectoryOptions};
 pub use features::auditlog::AuditText;
 pub use features::compilation::OverlayReport;

@@ -1,5 +1,6 @@
-//! Searches that lack an index, and the indexes of databases.
+//! Searches that lack an index or take long, and the indexes of databases.
 
+use fulgurite_client::monitored::{count, fact, facts};
 use fulgurite_client::{Change, Client, Entry, Scope};
 use fulgurite_ldap::ResultCode;
 use maud::{Markup, html};
@@ -7,7 +8,7 @@ use maud::{Markup, html};
 use super::layout::{alert, server_page, token};
 use super::overview::closed;
 use crate::ldap::{LdapError, refusal, texts};
-use crate::monitor::{branch, count, fact, facts, time};
+use crate::monitor::{branch, time};
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::UserSession;
 use fulgurite_client::names::filter_value;
@@ -36,7 +37,7 @@ fn show_with(session: &UserSession, problem: Option<&Markup>) -> Result<PageResp
     let content = html! {
         @if let Some(problem) = problem { (problem) }
         p { "A search is listed if it looked at a thousand entries or more, and returned less than a tenth of them. "
-            "Values of filters are not kept." }
+            "It is listed, too, if it took half a second of work. The most costly kinds come first. Values of filters are not kept." }
         p { a.button href=(PATH) { "Look again" } }
         @if searches.is_empty() { p { "There was none since the start of the server." } }
         @for search in &searches { (card(search, &databases, session)) }
@@ -67,6 +68,7 @@ fn card(search: &Entry, databases: &[Entry], session: &UserSession) -> Markup {
             dl.facts {
                 dt { "Searches" } dd { (number("count")) ", the last at " (last) }
                 dt { "Looked at" } dd { (number("looked at")) " entries to return " (number("returned")) }
+                @if number("time") > 0 { dt { "Time" } dd { (number("time")) " ms of work, " (number("longest")) " ms for the longest" } }
                 dt { "Below" } dd { (suffix) " (scope " (text("scope")) ")" }
                 dt { "Plan" } dd { code { (text("plan")) } }
             }

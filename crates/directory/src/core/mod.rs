@@ -26,7 +26,7 @@ pub(crate) mod requester;
 pub(crate) mod result;
 pub(crate) mod sasl_exchange;
 pub(crate) mod session;
+pub(crate) mod slow_searches;
 pub(crate) mod transaction_queue;
-pub(crate) mod unselective;
 pub(crate) mod value_order;
 pub(crate) mod well_known_types;

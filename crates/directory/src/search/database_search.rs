@@ -44,7 +44,7 @@ use super::sort::{EntryPosition, SortItem};
 use crate::core::clock::Timestamp;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
-use crate::core::unselective::UnselectiveSearch;
+use crate::core::slow_searches::SlowSearch;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::{AttributeRights, EntryCaches, StoredEntry};
 use crate::rights::requester_rights::RequesterRights;
@@ -295,7 +295,7 @@ impl<'d> DatabaseSearch<'d> {
 
     /// Describes the search for administrators, without the values of its filter. Planning anew
     /// costs little next to a search that examined many entries. A large filter has no plan here.
-    pub(crate) fn describe(&self, now: Timestamp, returned: u32) -> UnselectiveSearch {
+    pub(crate) fn describe(&self, now: Timestamp, returned: u32, work_us: u64) -> SlowSearch {
         let scope = store_scope(self.base.scope);
         let plan = match &self.held {
             Some(SnapshotState::View(view)) if self.planned.weight() <= REPLANNED_MAX => view
@@ -305,7 +305,7 @@ impl<'d> DatabaseSearch<'d> {
             _ => String::new(),
         };
         let suffix = self.database.suffixes().first();
-        UnselectiveSearch {
+        SlowSearch {
             suffix: suffix.map(|dn| dn.pretty().to_owned()).unwrap_or_default(),
             scope: self.base.scope,
             filter: filter_shape(&self.core.schema, &self.spec.filter),
@@ -314,6 +314,8 @@ impl<'d> DatabaseSearch<'d> {
             count: 1,
             examined: self.examined(),
             returned: returned.into(),
+            work_us,
+            longest_us: work_us,
             last: now,
         }
     }

@@ -9,6 +9,7 @@ use fulgurite_schema::{AttributeSelector, Dn, Filter};
 use fulgurite_store::StoreError;
 
 use super::database_search::{DatabaseSearch, Finished, PartStart, SearchSpec};
+use super::filter_shape::filter_shape;
 use super::output::{Output, SearchEnd};
 use super::regions::Region;
 use super::repeated::RepeatableRequest;
@@ -18,6 +19,7 @@ use super::vlv::{self, SortedOutput};
 use crate::core::database::Database;
 use crate::core::index_advice::IndexAdvice;
 use crate::core::result;
+use crate::core::slow_searches::SlowSearches;
 use crate::directory::Directory;
 use crate::rights::projection::AttributeRights;
 use crate::rights::snapshots::Snapshots;
@@ -63,6 +65,10 @@ pub(crate) struct SearchRun<'d> {
     view: Option<vlv::ListView>,
     sorting: SortState,
     started_us: u64,
+    /// The work of the steps so far, but for the last one, in microseconds.
+    worked_us: u64,
+    /// The entries returned and the work done when the last part began.
+    before_part: (u32, u64),
     examined: u64,
     /// The work of the last step, in candidates.
     pub(crate) worked: usize,
@@ -94,6 +100,8 @@ impl<'d> SearchRun<'d> {
             view: plan.view,
             sorting: plan.state,
             started_us,
+            worked_us: 0,
+            before_part: (0, 0),
             examined: 0,
             worked: 0,
             missing_indexes: Vec::new(),
@@ -171,6 +179,11 @@ impl<'d> SearchRun<'d> {
         self.examined + running.sum::<u64>()
     }
 
+    /// Returns the filter without values.
+    pub(crate) fn filter_shape(&self) -> String {
+        filter_shape(&self.directory.core().schema, &self.spec.filter)
+    }
+
     /// Works for one quantum. Returns the end once it is reached.
     pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Option<SearchEnd> {
         self.worked = 0;
@@ -182,9 +195,52 @@ impl<'d> SearchRun<'d> {
         } else {
             self.work(out, quantum)
         };
-        let mut end = end.unwrap_or_else(|error| Some(SearchEnd::plain(result::store(&error))))?;
+        let end = end.unwrap_or_else(|error| Some(SearchEnd::plain(result::store(&error))));
+        let Some(mut end) = end else {
+            let until = self.directory.core().clock.elapsed_us();
+            self.worked_us += until.saturating_sub(now);
+            return None;
+        };
         self.add_sort_response(&mut end);
         Some(end)
+    }
+
+    /// Returns the work so far in microseconds; zero in the first step.
+    fn work_us(&self) -> u64 {
+        if self.worked_us == 0 {
+            return 0;
+        }
+        let now = self.directory.core().clock.elapsed_us();
+        self.worked_us + now.saturating_sub(self.output.now_us)
+    }
+
+    /// Notes a part that has ended, if it was slow: for the log the indexes that it lacked, and the
+    /// search for administrators.
+    fn note_slow(&mut self, part: &DatabaseSearch<'d>, returned: u32, work_us: u64) {
+        let is_wasteful = IndexAdvice::is_due(part.examined(), returned.into());
+        if !is_wasteful && !SlowSearches::is_long(work_us) {
+            return;
+        }
+        let settings = self.directory.search_settings();
+        if is_wasteful {
+            let told = settings.index_advice.new_ones(part.missing_indexes());
+            self.missing_indexes.extend(told);
+        }
+        let now = self.directory.core().clock.now();
+        let search = part.describe(now, returned, work_us);
+        settings.slow_searches.add(search);
+    }
+
+    /// Does so for the parts of a sorted search, which have ended together. Each has a share of the
+    /// work by the entries that it looked at.
+    fn note_slow_sorted(&mut self, returned: u32) {
+        let (work_us, examined) = (self.work_us(), self.examined().max(1));
+        let parts = std::mem::take(&mut self.parts);
+        for part in parts.iter().flatten() {
+            let share = u128::from(work_us) * u128::from(part.examined()) / u128::from(examined);
+            self.note_slow(part, returned, u64::try_from(share).unwrap_or(u64::MAX));
+        }
+        self.parts = parts;
     }
 
     fn work(
@@ -230,16 +286,10 @@ impl<'d> SearchRun<'d> {
             && let Some(part) = self.parts.last_mut().and_then(Option::take)
         {
             self.examined += part.examined();
-            if IndexAdvice::is_due(part.examined(), self.output.sent.into()) {
-                let told = self
-                    .directory
-                    .search_settings()
-                    .index_advice
-                    .new_ones(part.missing_indexes());
-                self.missing_indexes.extend(told);
-                let search = part.describe(self.directory.core().clock.now(), self.output.sent);
-                self.directory.search_settings().unselective.add(search);
-            }
+            let (sent, work_us) = (self.output.sent, self.work_us());
+            let (sent_before, worked_before) = self.before_part;
+            self.before_part = (sent, work_us);
+            self.note_slow(&part, sent - sent_before, work_us - worked_before);
             self.spare = part.finish(self.repeatable.is_some());
         }
         while let Some(start) = self.waiting.pop_front() {
@@ -269,6 +319,7 @@ impl<'d> SearchRun<'d> {
         let Some(sorter) = self.output.sorter.take() else {
             return Ok(Some(self.output.end(ResultCode::Success)));
         };
+        self.note_slow_sorted(u32::try_from(sorter.len()).unwrap_or(u32::MAX));
         let after = self.output.page.as_ref();
         let after = after.and_then(|page| Some((page.after.clone()?, page.returned)));
         match SortedOutput::new(sorter.merge(), self.view.take(), after.as_ref()) {

@@ -227,6 +227,11 @@ impl Sorter {
         true
     }
 
+    /// Returns the number of entries.
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
     /// Begins to merge the runs.
     pub(crate) fn merge(mut self) -> Merge {
         self.close_run();

@@ -197,6 +197,22 @@ impl<'d> SearchTask<'d> {
         }
     }
 
+    /// Returns what the search looks for, without values, for administrators.
+    #[must_use]
+    pub fn about(&self) -> String {
+        match &self.state {
+            SearchState::Run(run) => run.filter_shape(),
+            SearchState::LogContent(_) | SearchState::TreeContent(_) | SearchState::Sync(_) => {
+                "content of a copy".to_owned()
+            }
+            SearchState::Log(_) => "log of changes".to_owned(),
+            SearchState::Ready(_)
+            | SearchState::Repeated(_)
+            | SearchState::RepeatedDone(_)
+            | SearchState::Done(_) => String::new(),
+        }
+    }
+
     /// Returns the number of entries written.
     #[must_use]
     pub fn entries(&self) -> u32 {

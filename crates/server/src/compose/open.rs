@@ -178,7 +178,7 @@ pub(crate) fn open_with(
     let mut options = directory_options(settings, schema, databases)?;
     options.monitor = monitor_options(settings, monitor.as_ref())?;
     if let Some(statistics) = statistics {
-        options.unselective_searches = statistics.unselective().clone();
+        options.slow_searches = statistics.slow_searches().clone();
     }
     let directory = match plan.existing {
         Some(existing) => existing.reopened(options)?,

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use fulgurite_directory::UnselectiveSearches;
+use fulgurite_directory::SlowSearches;
 
+use super::certificate::CertificateEnd;
 use super::clock::{StatisticsClock, seconds_now};
 use super::connection::ConnectionCounters;
 use super::counter::{Counter, lock};
@@ -33,8 +34,9 @@ pub struct Statistics {
     replication: Arc<ReplicationStatus>,
     /// The backups that the server makes by itself.
     backups: Arc<BackupStatus>,
-    /// Searches that looked at many entries in vain.
-    unselective: UnselectiveSearches,
+    /// Searches that looked at many entries in vain, or took long.
+    slow_searches: SlowSearches,
+    certificate_end: OnceLock<CertificateEnd>,
 }
 
 /// Facts that do not change while a server runs.
@@ -73,8 +75,19 @@ impl Statistics {
         Arc::clone(&self.backups)
     }
 
-    pub(crate) fn unselective(&self) -> &UnselectiveSearches {
-        &self.unselective
+    /// Sets the source of the certificate's end, once.
+    pub(crate) fn set_certificate_end(&self, source: CertificateEnd) {
+        let set = self.certificate_end.set(source);
+        debug_assert!(set.is_ok(), "a server has one place of its certificate");
+    }
+
+    /// Returns the end of the certificate in force, in seconds since 1970.
+    pub(crate) fn certificate_end_s(&self) -> Option<u64> {
+        self.certificate_end.get()?.get()
+    }
+
+    pub(crate) fn slow_searches(&self) -> &SlowSearches {
+        &self.slow_searches
     }
 
     pub(crate) fn facts(&self) -> ServerInfo {

@@ -1,6 +1,6 @@
-//! Searches that looked at many entries in vain, with the indexes that they lack.
+//! Searches that looked at many entries in vain or took long, with the indexes that they lack.
 
-use fulgurite_directory::{TreeEntry, UnselectiveSearch};
+use fulgurite_directory::{SlowSearch, TreeEntry};
 use fulgurite_ldap::Scope;
 
 use super::figures::{Monitor, SUFFIX, generalized};
@@ -14,11 +14,12 @@ impl Monitor {
     pub(super) fn searches(&self, base: &str) -> Vec<TreeEntry> {
         let above = format!("cn={NAME},{SUFFIX}");
         let own = above.to_ascii_lowercase();
-        let list = self.statistics.unselective().list();
+        let list = self.statistics.slow_searches().list();
         if list.is_empty() || !own.ends_with(base) && !base.ends_with(&own) {
             return Vec::new();
         }
-        let text = "This subsystem contains searches that looked at many entries in vain.";
+        let text =
+            "This subsystem contains searches that looked at many entries in vain, or took long.";
         let top = self.entry("monitorContainer", NAME, SUFFIX);
         let mut entries = vec![top.with("description", [text])];
         for (number, search) in list.iter().enumerate() {
@@ -29,7 +30,7 @@ impl Monitor {
     }
 }
 
-fn facts(search: &UnselectiveSearch) -> Vec<String> {
+fn facts(search: &SlowSearch) -> Vec<String> {
     let scope = match search.scope {
         Scope::Base => "base",
         Scope::One => "one",
@@ -45,6 +46,8 @@ fn facts(search: &UnselectiveSearch) -> Vec<String> {
         format!("count: {}", search.count),
         format!("looked at: {}", search.examined),
         format!("returned: {}", search.returned),
+        format!("time: {} ms", search.work_us / 1000),
+        format!("longest: {} ms", search.longest_us / 1000),
         format!("last: {}", generalized(search.last.0 / 1_000_000)),
     ];
     let missing = missing.map(|index| format!("missing index: {index}"));
