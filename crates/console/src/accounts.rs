@@ -24,6 +24,9 @@ pub(crate) enum LoginAccounts {
 }
 
 /// The accounts that short names have led to. They spare failed binds at other names.
+///
+/// A failed login changes nothing here. Otherwise a stranger could send the next attempts of a name
+/// to other accounts.
 #[derive(Debug, Default)]
 pub(crate) struct KnownAccounts(Mutex<HashMap<String, String>>);
 
@@ -39,11 +42,6 @@ impl KnownAccounts {
             known.clear();
         }
         known.insert(name.to_lowercase(), dn.to_owned());
-    }
-
-    /// Forgets the account of a name, after a failed login.
-    pub(crate) fn forget(&self, name: &str) {
-        lock(&self.0).remove(&name.to_lowercase());
     }
 }
 
@@ -94,12 +92,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_remembered_in_any_case_and_forgotten() {
+    fn names_are_remembered_in_any_case() {
         let known = KnownAccounts::default();
         known.remember("Ada", "uid=ada,dc=com");
         assert_eq!(known.get("ADA").as_deref(), Some("uid=ada,dc=com"));
-        known.forget("aDa");
-        assert_eq!(known.get("ada"), None);
+        assert_eq!(known.get("bjorn"), None);
         for number in 0..=REMEMBERED_MAX {
             known.remember(&number.to_string(), "cn=x");
         }

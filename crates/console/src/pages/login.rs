@@ -26,8 +26,10 @@ const WRONG: &str = "Name or password is wrong, or the account is locked. If you
 
 /// The end of an attempt.
 enum Attempt {
-    Bound(String, Client),
+    /// The account that took the password, its name as the server has it, and the connection.
+    Bound(String, String, Client),
     Wrong,
+    TooMany,
     Several,
     Failed(String),
 }
@@ -53,21 +55,25 @@ pub(crate) fn answer(app: &App, request: &PageRequest, now: Instant) -> PageResp
     if name.is_empty() || request.field("password").is_empty() {
         return refused(403, WRONG);
     }
-    if !app.throttle.admits(request.peer, name, now) {
+    let too_many = || {
         tracing::warn!(
             "console: too many attempts to sign in from {}",
             request.peer
         );
-        return refused(
+        refused(
             429,
             "There were too many attempts. Please wait five minutes.",
-        );
+        )
+    };
+    if !app.throttle.admits_address(request.peer, now) {
+        return too_many();
     }
-    match attempt(app, name, request.field("password").as_bytes()) {
-        Attempt::Bound(dn, client) => {
-            app.throttle.succeeded(request.peer, name);
+    match attempt(app, name, request.field("password").as_bytes(), now) {
+        Attempt::Bound(account, dn, client) => {
+            app.throttle.succeeded(request.peer, &account);
             begin(app, dn, client, now)
         }
+        Attempt::TooMany => too_many(),
         Attempt::Wrong => {
             tracing::info!("console: a login from {} failed", request.peer);
             refused(403, WRONG)
@@ -104,13 +110,16 @@ fn begin(app: &App, dn: String, client: Client, now: Instant) -> PageResponse {
 }
 
 /// Tries a password at the accounts of a name, until one takes it.
-fn attempt(app: &App, name: &str, password: &[u8]) -> Attempt {
+fn attempt(app: &App, name: &str, password: &[u8], now: Instant) -> Attempt {
     let tried = (|| -> Result<Attempt, LdapError> {
         let mut client = (app.options.dial)()?;
         let LoginAccounts::Names(names) = accounts(&mut client, &app.known, name) else {
             return Ok(Attempt::Several);
         };
         for dn in names {
+            if !app.throttle.admits_account(&dn, now) {
+                return Ok(Attempt::TooMany);
+            }
             // A failed bind leaves the connection without identity, so it serves again.
             let result = client.bind(&dn, password)?;
             if !result.is_success() {
@@ -122,10 +131,10 @@ fn attempt(app: &App, name: &str, password: &[u8]) -> Attempt {
             // The server may know the account by another name.
             let own = client.who_am_i().ok();
             let own = own.and_then(|own| own.strip_prefix("dn:").map(str::to_owned));
-            let dn = own.filter(|own| !own.is_empty()).unwrap_or(dn);
-            return Ok(Attempt::Bound(dn, client));
+            let own = own.filter(|own| !own.is_empty());
+            let shown = own.unwrap_or_else(|| dn.clone());
+            return Ok(Attempt::Bound(dn, shown, client));
         }
-        app.known.forget(name);
         Ok(Attempt::Wrong)
     })();
     tried.unwrap_or_else(|error| {
