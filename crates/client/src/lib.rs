@@ -35,6 +35,8 @@ mod connect;
 mod connection;
 mod entry;
 mod error;
+pub mod health;
+pub mod monitored;
 pub mod names;
 mod search;
 mod socket;

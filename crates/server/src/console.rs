@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use fulgurite_client::{Client, ClientError, ConnectOptions, TlsSettings};
 use fulgurite_config::{Global, Info, SocketAddress, settings_info};
-use fulgurite_console::{
-    AboutServer, CertificateEnd, Console, ConsoleOptions, SettingText, TlsSource,
-};
+use fulgurite_console::{AboutServer, Console, ConsoleOptions, SettingText, TlsSource};
 use fulgurite_directory::EndPoint;
 use fulgurite_ldap::{LdapUrl, Scheme};
 
@@ -75,11 +73,8 @@ impl ConsoleSockets {
         let mut hosts = global.console_hosts.value.clone();
         hosts.push(address.host.clone());
         let source: TlsSource = Arc::new(move || Some(tls.get()?.loaded().server_config()));
-        let tls = server.tls();
-        let certificate_end: CertificateEnd = Arc::new(move || tls.get()?.loaded().ends_s());
         let about = AboutServer {
             settings: settings_info().filter_map(setting_text).collect(),
-            certificate_end: Some(certificate_end),
         };
         let options = ConsoleOptions {
             about,

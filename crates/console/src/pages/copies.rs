@@ -1,12 +1,13 @@
 //! Backups, and copies of other servers.
 
 use fulgurite_client::Entry;
+use fulgurite_client::monitored::{count, duration, fact, number};
 use maud::{Markup, html};
 
 use super::layout::server_page;
 use super::overview::closed;
 use crate::ldap::LdapError;
-use crate::monitor::{branch, count, duration, fact, number, size, time};
+use crate::monitor::{branch, size, time};
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::UserSession;
 

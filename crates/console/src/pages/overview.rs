@@ -1,16 +1,17 @@
 //! The state of the server as cn=Monitor shows it to the user.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use fulgurite_client::Entry;
+use fulgurite_client::health::{self, HealthCheck};
+use fulgurite_client::monitored::number;
+use fulgurite_client::{Client, Entry};
 use maud::{Markup, html};
 
 use super::layout::server_page;
 use super::plot::line;
-use crate::health::{HealthCheck, look};
 use crate::history::CounterSample;
 use crate::ldap::LdapError;
-use crate::monitor::{branch, number};
+use crate::monitor::branch;
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::{UserSession, lock};
 
@@ -42,7 +43,7 @@ pub(crate) fn show(_: &PageRequest, session: &UserSession) -> Result<PageRespons
     };
     let content = html! {
         p { a.button href=(PATH) { "Look again" } }
-        (health(&figures.checks))
+        (state(&figures.checks))
         div.plots { (line("Operations a second", &rates)) (line("Connections", &connections)) }
         p.note { "The lines grow with each look." }
         (operations(&figures.operations))
@@ -65,11 +66,8 @@ impl Figures {
         let operations = branch(&mut client, "Operations", "(objectClass=monitorOperation)")?;
         let databases = branch(&mut client, "Databases", "(objectClass=olmMDBDatabase)")?;
         let current = branch(&mut client, "Connections", "(cn=Current)")?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now_s = now.map_or(0, |now| now.as_secs());
-        let certificate_end = session.about.certificate_end.as_ref().and_then(|end| end());
         Ok(Figures {
-            checks: look(&mut client, certificate_end, now_s)?,
+            checks: look(&mut client, &databases)?,
             connections: current
                 .first()
                 .map_or(0, |entry| number(entry, "monitorCounter")),
@@ -77,6 +75,20 @@ impl Figures {
             databases,
         })
     }
+}
+
+/// Looks at databases, copies, backups and the certificate.
+fn look(client: &mut Client, databases: &[Entry]) -> Result<Vec<HealthCheck>, LdapError> {
+    let consumers = branch(client, "Databases", "(objectClass=olmSyncReplInstance)")?;
+    let backups = branch(client, "Backups", "(objectClass=monitoredObject)")?;
+    let logs = branch(client, "Log", "(objectClass=monitoredObject)")?;
+    let certificates = branch(client, "TLS", "(objectClass=monitoredObject)")?;
+    let mut checks: Vec<_> = databases.iter().flat_map(health::of_database).collect();
+    checks.extend(consumers.iter().map(health::of_consumer));
+    checks.push(health::of_backups(backups.first()));
+    checks.extend(certificates.first().and_then(health::of_certificate));
+    checks.extend(logs.first().and_then(health::of_log));
+    Ok(checks)
 }
 
 /// Returns the page for those who may not see figures.
@@ -93,7 +105,7 @@ pub(crate) fn closed(
     server_page(session, about, &content)
 }
 
-fn health(checks: &[HealthCheck]) -> Markup {
+fn state(checks: &[HealthCheck]) -> Markup {
     let bad = checks.iter().filter(|check| !check.is_well).count();
     html! {
         section aria-labelledby="health" {

@@ -33,8 +33,12 @@ const WARNINGS: [u64; 2] = [90, 80];
 /// A warning is repeated only after the share has been lower than it by this number.
 const HYSTERESIS: u64 = 2;
 
-/// Watches until `pause` returns false.
-pub(crate) fn run(health: &Health, pause: &dyn Fn(Duration) -> bool) {
+/// Watches until `pause` returns false. Calls `also` at each look.
+pub(crate) fn run(
+    health: &Health,
+    also: &mut dyn FnMut(Instant),
+    pause: &dyn Fn(Duration) -> bool,
+) {
     let mut watched: Vec<WatchedDatabase> = Vec::new();
     while pause(LOOK_EVERY) {
         let present = health.databases();
@@ -47,6 +51,7 @@ pub(crate) fn run(health: &Health, pause: &dyn Fn(Duration) -> bool) {
             }
         }
         let now = Instant::now();
+        also(now);
         let shortages = watched.iter_mut().filter_map(|one| one.look(now));
         health.set_shortages(shortages.collect());
     }

@@ -103,6 +103,11 @@ impl<'r> Live<'r> {
         self
     }
 
+    /// Returns the end of the certificate in force, in seconds since 1970.
+    pub(super) fn certificate_end_s(&self) -> Option<u64> {
+        self.monitor.as_ref()?.certificate_end_s()
+    }
+
     fn show_databases(&self) {
         let databases = self.current().databases().iter();
         let shown = databases.map(|database| ServedDatabase {

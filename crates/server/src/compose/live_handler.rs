@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::RecvTimeoutError;
 use fulgurite_directory::{
@@ -16,6 +16,8 @@ use fulgurite_ldap::{
 };
 
 use super::live::Live;
+use crate::admin::certificate::CertificateWatch;
+use crate::admin::clock::{ClockWatch, ahead_s};
 use crate::admin::{indexing, purging, room};
 use crate::backup::BackupSource;
 use crate::backup::schedule;
@@ -122,7 +124,21 @@ impl Handler for Live<'_> {
             }
             let (ends, ended) = crossbeam_channel::bounded::<()>(0);
             let sleep = move |time| ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
-            let watch = move || room::run(&self.health, &sleep);
+            let watch = move || {
+                let mut certificate = CertificateWatch::default();
+                let end_s = || self.certificate_end_s();
+                let mut clock = ClockWatch::default();
+                let mut also = |now| {
+                    certificate.look(end_s, seconds_now(), now);
+                    if clock.look(SystemTime::now(), now) {
+                        for database in self.health.databases().iter() {
+                            let ahead_s = ahead_s(&database.store, seconds_now());
+                            clock.tell(&database.suffix, ahead_s);
+                        }
+                    }
+                };
+                room::run(&self.health, &mut also, &sleep);
+            };
             let started = std::thread::Builder::new()
                 .name("room".to_owned())
                 .spawn_scoped(scope, watch);
@@ -413,6 +429,10 @@ impl<'h> RunningSearch<Snapshots<'h>> for SearchTask<'h> {
             references: self.references().into(),
             candidates: self.examined(),
         }
+    }
+
+    fn about(&self) -> String {
+        self.about()
     }
 
     fn code(&self) -> Option<ResultCode> {

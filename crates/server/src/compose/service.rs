@@ -21,7 +21,7 @@ use crate::driver::server::Server;
 use crate::driver::settings::{AddressFamilies, Hangup, ServerSettings};
 use crate::metrics::health::Health;
 use crate::metrics::listener::{MetricsListener, MetricsSettings};
-use crate::statistics::Statistics;
+use crate::statistics::{CertificateEnd, Statistics};
 
 /// A failure to start a service, or the reason of its end.
 #[derive(Debug, thiserror::Error)]
@@ -123,6 +123,9 @@ impl<'r> Service<'r> {
             .collect();
         let server =
             Server::bind(&listen, server_settings)?.with_statistics(Arc::clone(&statistics));
+        let tls = server.tls();
+        let end_s = move || tls.get()?.loaded().ends_s();
+        statistics.set_certificate_end(CertificateEnd::new(end_s));
         let health = Arc::<Health>::default();
         let metrics = MetricsSettings::of(&settings.global).map(|metrics| {
             let (health, statistics) = (Arc::clone(&health), Arc::clone(&statistics));

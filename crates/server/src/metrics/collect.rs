@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use super::family::{self, Figures, Histogram, Value};
 use super::health::Health;
 use super::{backups, process, stores};
+use crate::log_loss::lost_log_lines;
 use crate::statistics::{
     BOUNDS_NS, ConnectionCounters, DurationCounts, OPERATIONS, Statistics, Totals, outcome_names,
 };
@@ -23,6 +24,10 @@ pub(super) fn collect(health: &Health, statistics: &Statistics) -> Result<String
     figures.count(&family::UPDATES_QUEUED, statistics.updates_queued());
     stores::add(&mut figures, &health.databases(), statistics);
     backups::add(&mut figures, statistics);
+    figures.count(&family::LOG_LINES_LOST, lost_log_lines());
+    if let Some(end_s) = statistics.certificate_end_s() {
+        figures.count(&family::CERTIFICATE_END, end_s);
+    }
     process::add(&mut figures);
     figures.text()
 }

@@ -184,6 +184,8 @@ families! {
         "Entries that searches have looked at; sent_entries counts those that fitted.");
     SEARCHES_UNSELECTIVE = Family::counter("searches_unselective", &[],
         "Searches that looked at a thousand entries or more, and in vain at nine of ten.");
+    LOG_LINES_LOST = Family::counter("log_lines_lost", &[], "Lines that could not be written to the file of the log.");
+    CERTIFICATE_END = Family::gauge("certificate_end", &[], "Time since 1970 at which the certificate in use expires.").seconds();
     THREADS = Family::gauge("threads", &[], "Threads that answer requests.");
     UPDATES_QUEUED = Family::gauge("updates_queued", &[], "Updates that wait for a writer, or that it is applying.");
     PASSWORD_THREADS = Family::gauge("password_threads", &[], "Threads that verify passwords.");

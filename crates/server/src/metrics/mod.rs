@@ -21,5 +21,7 @@ mod process;
 mod stores;
 mod token;
 
+pub(crate) use stores::csn_seconds;
+
 #[cfg(test)]
 mod tests;

@@ -167,7 +167,7 @@ fn histogram(times: &FlushTimes) -> Histogram {
 }
 
 /// Returns the seconds since 1970 of a change number: `20261126223333.123456Z#...`.
-fn csn_seconds(text: &str) -> Option<f64> {
+pub(crate) fn csn_seconds(text: &str) -> Option<f64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let (year, month, day) = (number(0, 4)?, number(4, 6)?, number(6, 8)?);
     let seconds = number(8, 10)? * 3600 + number(10, 12)? * 60 + number(12, 14)?;

@@ -118,11 +118,7 @@ fn a_failed_backup_is_told_everywhere() {
     let screen = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{screen}");
     assert!(
-        screen.contains("warning: the last backup failed: cannot make "),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("warning: there is no backup yet"),
+        screen.contains("warning: Backups: There is none yet. The last one failed: cannot make "),
         "{screen}"
     );
     serving.stop();

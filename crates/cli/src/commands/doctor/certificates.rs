@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fulgurite_client::health::CERTIFICATE_WARNING_DAYS;
 use fulgurite_config::Settings;
 use fulgurite_server::certificate_facts;
 
 use super::finding::{Findings, Severity};
 
 const CHECK: &str = "certificate";
-
-/// Days before its end at which a certificate needs attention.
-const DAYS_LEFT_MIN: u64 = 30;
 
 const DAY_S: u64 = 86_400;
 
@@ -54,7 +52,7 @@ fn check_file(path: &Path, now_s: u64, findings: &mut Findings) {
             text,
             "look at the clock of this machine",
         );
-    } else if days < DAYS_LEFT_MIN {
+    } else if days < CERTIFICATE_WARNING_DAYS {
         let text = format!("{shown} expires in {days} days");
         findings.add(CHECK, Severity::Warning, text, remedy);
     } else {

@@ -1,13 +1,9 @@
 //! The state of a server as its own entries tell it.
 
 use anyhow::bail;
+use fulgurite_client::health::{self, HealthCheck};
+use fulgurite_client::monitored::{count, fact, number, numbers};
 use fulgurite_client::{Client, ClientError, Entry, Scope, SearchOutcome};
-
-/// A share of the bound of a file that is worth a warning, in percent.
-const FILE_WARNING: u64 = 80;
-
-/// Seconds for which a reader may keep a state of the data without a warning.
-const READER_WARNING_S: u64 = 600;
 
 /// The state of a server.
 #[derive(Debug, Default)]
@@ -48,6 +44,8 @@ pub(super) struct DatabaseState {
     pub(super) pages: u64,
     pub(super) pages_free: u64,
     pub(super) pages_max: u64,
+    /// The share of the bound of the file that is in use, in percent.
+    pub(super) percent: u64,
     /// Commits since the oldest state that a reader keeps, and for how many seconds it does.
     pub(super) oldest_reader: Option<(u64, u64)>,
     /// Updates refused because file or disk is full.
@@ -75,31 +73,6 @@ pub(super) struct ConsumerState {
     pub(super) trouble: Option<String>,
 }
 
-impl DatabaseState {
-    /// Returns the share of the bound of the file that is in use, in percent.
-    pub(super) fn percent(&self) -> u64 {
-        let used = self.pages.saturating_sub(self.pages_free);
-        used * 100 / self.pages_max.max(1)
-    }
-}
-
-impl BackupState {
-    fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if let Some(trouble) = &self.trouble {
-            warnings.push(format!("the last backup failed: {trouble}"));
-        }
-        match &self.last {
-            None => warnings.push("there is no backup yet".to_owned()),
-            Some((_, age_s, _)) if *age_s > 2 * self.interval_s => {
-                warnings.push(format!("the newest backup is {age_s} seconds old"));
-            }
-            Some(_) => {}
-        }
-        warnings
-    }
-}
-
 impl Report {
     /// Asks the server of a URL.
     pub(super) fn read(url: String, client: &mut Client) -> anyhow::Result<Report> {
@@ -116,7 +89,6 @@ impl Report {
             ..Report::default()
         };
         report.read_monitor(client)?;
-        report.warn();
         Ok(report)
     }
 
@@ -157,62 +129,35 @@ impl Report {
             });
         }
         let databases = branch("Databases", "(objectClass=olmMDBDatabase)")?;
-        self.databases = databases.iter().map(database).collect();
         let consumers = branch("Databases", "(objectClass=olmSyncReplInstance)")?;
-        self.consumers = consumers.iter().map(consumer).collect();
         let backups = branch("Backups", "(objectClass=monitoredObject)")?;
+        let logs = branch("Log", "(objectClass=monitoredObject)")?;
+        let certificates = branch("TLS", "(objectClass=monitoredObject)")?;
+        self.databases = databases.iter().map(database).collect();
+        self.consumers = consumers.iter().map(consumer).collect();
         self.backups = backups.first().map(backup);
+        self.warn(databases.iter().flat_map(health::of_database));
+        self.warn(consumers.iter().map(health::of_consumer));
+        self.warn([health::of_backups(backups.first())]);
+        self.warn(certificates.first().and_then(health::of_certificate));
+        self.warn(logs.first().and_then(health::of_log));
         Ok(())
     }
 
     /// Adds what a person should look at.
-    fn warn(&mut self) {
-        for database in &self.databases {
-            let suffix = &database.suffix;
-            let percent = database.percent();
-            if percent >= FILE_WARNING {
-                self.warnings.push(format!(
-                    "{suffix}: {percent} % of the bound of its file are in use: raise maxsize \
-                     (storage.map_bytes_max)"
-                ));
-            }
-            if let Some((transactions, seconds)) = database.oldest_reader
-                && seconds >= READER_WARNING_S
-                && transactions > 0
-            {
-                self.warnings.push(format!(
-                    "{suffix}: a reader has kept an old state for {seconds} seconds, so pages \
-                     cannot be used again"
-                ));
-            }
-        }
-        if let Some(backups) = &self.backups {
-            self.warnings.extend(backups.warnings());
-        }
-        for consumer in &self.consumers {
-            let provider = &consumer.provider;
-            if let Some(trouble) = &consumer.trouble {
-                self.warnings.push(format!("{provider}: {trouble}"));
-            }
-            if consumer.phase == "Gave up" {
-                self.warnings
-                    .push(format!("{provider}: the retry list has ended"));
-            }
-            if consumer.quarantined > 0 {
-                let count = consumer.quarantined;
-                self.warnings
-                    .push(format!("{provider}: {count} entries cannot be stored"));
-            }
-        }
+    fn warn(&mut self, checks: impl IntoIterator<Item = HealthCheck>) {
+        let bad = checks.into_iter().filter(|check| !check.is_well);
+        let texts = bad.map(|check| format!("{}: {}", check.name, check.text));
+        self.warnings.extend(texts);
     }
 }
 
 fn database(entry: &Entry) -> DatabaseState {
-    let oldest = fact(entry, "oldest reader").and_then(|text| {
-        let mut numbers = text.split_ascii_whitespace();
-        let transactions = numbers.next()?.parse().ok()?;
-        Some((transactions, numbers.nth(1)?.parse().ok()?))
-    });
+    let oldest = fact(entry, "oldest reader").map(|text| numbers(&text));
+    let oldest = match oldest.as_deref() {
+        Some([transactions, seconds, ..]) => Some((*transactions, *seconds)),
+        _ => None,
+    };
     DatabaseState {
         suffix: entry.first("namingContexts").unwrap_or_default(),
         folder: entry.first("olmDbDirectory").unwrap_or_default(),
@@ -220,21 +165,19 @@ fn database(entry: &Entry) -> DatabaseState {
         pages: number(entry, "olmMDBPagesUsed"),
         pages_free: number(entry, "olmMDBPagesFree"),
         pages_max: number(entry, "olmMDBPagesMax"),
+        percent: health::file_percent(entry),
         oldest_reader: oldest,
-        refused: fact(entry, "refused updates")
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0),
+        refused: count(entry, "refused updates").unwrap_or(0),
     }
 }
 
 fn backup(entry: &Entry) -> BackupState {
-    let count = |name: &str| fact(entry, name)?.parse().ok();
     let last = fact(entry, "last");
     BackupState {
         directory: fact(entry, "directory").unwrap_or_default(),
-        interval_s: count("interval").unwrap_or(0),
-        last: last.and_then(|last| Some((last, count("age")?, count("bytes")?))),
-        failures: count("failures").unwrap_or(0),
+        interval_s: count(entry, "interval").unwrap_or(0),
+        last: last.and_then(|last| Some((last, count(entry, "age")?, count(entry, "bytes")?))),
+        failures: count(entry, "failures").unwrap_or(0),
         trouble: fact(entry, "trouble"),
     }
 }
@@ -245,9 +188,7 @@ fn consumer(entry: &Entry) -> ConsumerState {
         provider: text("olmSRProviderURIList"),
         phase: text("olmSRSyncPhase"),
         last_contact: text("olmSRLastContact"),
-        quarantined: fact(entry, "quarantined")
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0),
+        quarantined: count(entry, "quarantined").unwrap_or(0),
         trouble: fact(entry, "trouble"),
     }
 }
@@ -276,18 +217,6 @@ fn named(entry: &Entry, name: &str) -> bool {
     entry.first("cn").as_deref() == Some(name)
 }
 
-fn number(entry: &Entry, attribute: &str) -> u64 {
-    let value = entry.first(attribute);
-    value.and_then(|text| text.parse().ok()).unwrap_or(0)
-}
-
-/// Returns a fact among those of an entry.
-fn fact(entry: &Entry, name: &str) -> Option<String> {
-    let values = entry.values("monitoredInfo").iter();
-    let mut texts = values.map(|value| String::from_utf8_lossy(value));
-    texts.find_map(|text| Some(text.strip_prefix(name)?.strip_prefix(": ")?.to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -309,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_are_about_full_files_old_readers_and_consumers() {
+    fn states_and_warnings_come_from_the_same_entries() {
         let full = entry(&[
             ("namingContexts", &["dc=a"]),
             ("olmMDBPagesUsed", &["950"]),
@@ -320,43 +249,22 @@ mod tests {
                 &["mdb", "oldest reader: 5 transactions, 700 seconds"],
             ),
         ]);
-        let stuck = entry(&[
-            ("olmSRProviderURIList", &["ldap://p"]),
-            ("olmSRSyncPhase", &["Gave up"]),
-            ("monitoredInfo", &["quarantined: 2", "trouble: gone"]),
-        ]);
-        let mut report = Report {
-            databases: vec![database(&full), database(&entry(&[]))],
-            consumers: vec![consumer(&stuck), consumer(&entry(&[]))],
-            ..Report::default()
-        };
-        assert_eq!(report.databases[0].oldest_reader, Some((5, 700)));
-        report.warn();
-        let warnings = report.warnings.join("\n");
-        for part in [
-            "85 %",
-            "700 seconds",
-            "ldap://p: gone",
-            "retry list",
-            "2 entries",
-        ] {
-            assert!(warnings.contains(part), "{warnings}");
-        }
-        assert_eq!(report.warnings.len(), 5, "{warnings}");
-    }
-
-    #[test]
-    fn backups_are_warned_of_if_they_fail_or_are_old() {
-        let state = |facts: &[&str]| backup(&entry(&[("monitoredInfo", facts)]));
         let plan = ["directory: /to", "interval: 3600", "failures: 0"];
-        let last = ["last: 20261127020000Z", "bytes: 4096"];
-        let with = |more: &[&str]| state(&[&plan[..], &last, more].concat());
-        let young = with(&["age: 7200"]);
-        assert_eq!(young.last, Some(("20261127020000Z".to_owned(), 7200, 4096)));
-        assert!(young.warnings().is_empty());
-        assert!(with(&["age: 7201"]).warnings()[0].contains("7201 seconds old"));
-        assert!(state(&plan).warnings()[0].contains("no backup yet"));
-        let failed = with(&["age: 1", "trouble: disk full"]);
-        assert_eq!(failed.warnings(), ["the last backup failed: disk full"]);
+        let last = ["last: 20261127020000Z", "bytes: 4096", "age: 7200"];
+        let backups = entry(&[("monitoredInfo", &[&plan[..], &last].concat())]);
+        let state = database(&full);
+        assert_eq!((state.oldest_reader, state.percent), (Some((5, 700)), 85));
+        let last = backup(&backups).last;
+        assert_eq!(last, Some(("20261127020000Z".to_owned(), 7200, 4096)));
+        let mut report = Report::default();
+        report.warn(health::of_database(&full));
+        report.warn([health::of_backups(Some(&backups))]);
+        let expected = [
+            "File of dc=a: 85 % of the bound of its file are in use. Raise maxsize \
+             (storage.map_bytes_max).",
+            "Readers of dc=a: One has kept an old state for 11 min 40 s, so pages cannot be used \
+             again.",
+        ];
+        assert_eq!(report.warnings, expected);
     }
 }

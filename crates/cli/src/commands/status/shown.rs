@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use fulgurite_client::monitored::duration;
 use serde_json::json;
 
 use super::report::{BackupState, ConsumerState, DatabaseState, Report};
@@ -66,10 +67,7 @@ fn show_database(database: &DatabaseState, out: &mut String) {
     let _ = writeln!(
         out,
         "file         {} % of its bound: {} pages, {} of them free, {} at most",
-        database.percent(),
-        database.pages,
-        database.pages_free,
-        database.pages_max
+        database.percent, database.pages, database.pages_free, database.pages_max
     );
     if let Some((transactions, seconds)) = database.oldest_reader
         && transactions > 0
@@ -135,7 +133,7 @@ pub(super) fn json(report: &Report) -> String {
             "pages": database.pages,
             "pages_free": database.pages_free,
             "pages_max": database.pages_max,
-            "used_percent": database.percent(),
+            "used_percent": database.percent,
             "oldest_reader_transactions": oldest.0,
             "oldest_reader_seconds": oldest.1,
             "updates_refused": database.refused,
@@ -186,17 +184,6 @@ fn rate(report: &Report, count: u64) -> f64 {
     (count as f64 / seconds as f64 * 10.0).round() / 10.0
 }
 
-/// Returns a time in the two units that matter.
-fn duration(seconds: u64) -> String {
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
-        (0, ..) => format!("{hours} h {} min", minutes % 60),
-        _ => format!("{days} d {} h", hours % 24),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::report::Operations;
@@ -216,6 +203,7 @@ mod tests {
                 suffix: "dc=a".to_owned(),
                 pages: 500,
                 pages_max: 1000,
+                percent: 50,
                 ..DatabaseState::default()
             }],
             ..Report::default()

@@ -5,6 +5,8 @@ use fulgurite_ldap::oid;
 use fulgurite_store::{IndexStage, Store};
 
 use super::figures::{Monitor, MonitoredDatabase, MonitoredKind, SUFFIX};
+use crate::admin::clock::ahead_s;
+use crate::statistics::seconds_now;
 
 const ABOVE: &str = "cn=Databases,cn=Monitor";
 const BACKENDS: &str = "cn=Backends,cn=Monitor";
@@ -189,8 +191,18 @@ fn store_facts(store: &Store) -> Vec<String> {
         ),
     ];
     if let Ok(disk) = rustix::fs::fstatvfs(store.environment().fd()) {
-        let (free, size) = (disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
-        facts.push(format!("disk: {free} bytes free of {size}"));
+        // As df(1) computes them: what is kept for root is not free.
+        let used = disk.f_blocks.saturating_sub(disk.f_bfree);
+        let (free, size) = (disk.f_bavail, used + disk.f_bavail);
+        let bytes = |blocks| blocks * disk.f_frsize;
+        facts.push(format!(
+            "disk: {} bytes free of {}",
+            bytes(free),
+            bytes(size)
+        ));
+    }
+    if let Some(seconds) = ahead_s(store, seconds_now()) {
+        facts.push(format!("change ahead of the clock: {seconds} seconds"));
     }
     facts.extend(index_facts(store));
     facts

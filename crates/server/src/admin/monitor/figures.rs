@@ -72,6 +72,11 @@ impl Monitor {
         self.statistics.replication()
     }
 
+    /// Returns the end of the certificate in force, in seconds since 1970.
+    pub(crate) fn certificate_end_s(&self) -> Option<u64> {
+        self.statistics.certificate_end_s()
+    }
+
     /// Makes an entry with the attributes that every entry of the monitor has.
     pub(super) fn entry(&self, class: &str, name: &str, above: &str) -> TreeEntry {
         let dn = if above.is_empty() {

@@ -8,15 +8,17 @@
 //!               ├─ cn=Listeners    ├─ cn=Statistics    cn=Bytes, cn=PDU, cn=Entries, cn=Referrals
 //!               └─ cn=Log          └─ cn=Threads, cn=Time, cn=Waiters
 //! ```
-//! With backups there is cn=Backups, too, and with searches that lack an index cn=Searches. Each
+//! With backups there is cn=Backups, too, and with slow searches cn=Searches. Each
 //! search generates the entries anew, and only those of the requested branch.
 
 mod backups;
+mod certificate;
 mod connections;
 mod consumers;
 mod counters;
 mod databases;
 mod figures;
+mod log;
 mod searches;
 mod threads;
 mod tree;
