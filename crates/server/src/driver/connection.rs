@@ -381,6 +381,11 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
     }
 
+    /// Publishes the operations for administrators. Returns true if there is a response to send.
+    pub(super) fn publish_operations(&mut self) -> bool {
+        self.session.publish_operations()
+    }
+
     /// Returns the reason if the connection has exceeded a time limit, or an administrator has
     /// closed it.
     pub(super) fn overdue(&self, settings: &ServerSettings, now: Instant) -> Option<&'static str> {

@@ -422,6 +422,7 @@ impl<'h, H: Handler> Worker<'h, H> {
     }
 
     /// Closes connections that have exceeded a time limit or that an administrator has closed.
+    /// Lists operations for administrators, and sends the responses of those that one has ended.
     fn sweep(&mut self, now: Instant) {
         if now.duration_since(self.swept_at) < SWEEP_INTERVAL {
             return;
@@ -435,6 +436,14 @@ impl<'h, H: Handler> Worker<'h, H> {
             .collect();
         for (id, reason) in overdue {
             self.close(id, reason);
+        }
+        let cancelled: Vec<_> = self
+            .connections
+            .iter_mut()
+            .filter_map(|(&id, connection)| connection.publish_operations().then_some(id))
+            .collect();
+        for id in cancelled {
+            self.schedule(id);
         }
     }
 }

@@ -19,6 +19,12 @@ impl CancelToken {
         self.move_on(BEGUN)
     }
 
+    /// Returns true if the writer has not begun the update.
+    #[must_use]
+    pub fn is_queued(&self) -> bool {
+        self.0.load(Ordering::Acquire) == QUEUED
+    }
+
     /// Returns true if the connection has withdrawn the update. Only the thread of the connection
     /// may ask, because only that thread withdraws.
     #[must_use]

@@ -223,6 +223,11 @@ pub trait RunningSearch<Cache> {
         SearchWork::default()
     }
 
+    /// Returns what the search looks for, without values, for administrators.
+    fn about(&self) -> String {
+        String::new()
+    }
+
     /// Returns the result code of a search that is done, if it is known without its response.
     fn code(&self) -> Option<ResultCode> {
         None

@@ -2,6 +2,7 @@
 
 mod binds;
 mod connection_delays;
+mod listing;
 
 use std::collections::VecDeque;
 use std::sync::Arc;

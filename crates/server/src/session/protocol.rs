@@ -551,6 +551,12 @@ impl<'h, H: Handler> Session<'h, H> {
         }
     }
 
+    /// Publishes the operations for administrators, and cancels those that one has ended. Returns
+    /// true if there is a response to send.
+    pub(crate) fn publish_operations(&mut self) -> bool {
+        self.operations.publish()
+    }
+
     /// Ends the session: no more requests begin.
     fn end(&mut self) {
         self.phase = Phase::Ending;

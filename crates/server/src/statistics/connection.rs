@@ -7,6 +7,7 @@ use fulgurite_directory::Connection;
 
 use super::clock::seconds_now;
 use super::counter::Counter;
+use super::operations::ListedOperations;
 
 /// Numbers of one connection, written by its worker.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct ConnectionCounters {
     pub(crate) write_waits: Counter,
     /// 1 while the server waits for the client.
     pub(crate) waits_to_write: AtomicU8,
+    /// The operations that have begun.
+    pub(crate) operations: ListedOperations,
     /// True once an administrator has closed the connection.
     is_unwanted: AtomicBool,
 }
@@ -45,6 +48,7 @@ impl ConnectionCounters {
             reads: Counter::default(),
             write_waits: Counter::default(),
             waits_to_write: AtomicU8::new(0),
+            operations: ListedOperations::default(),
             is_unwanted: AtomicBool::new(false),
         }
     }

@@ -27,6 +27,13 @@ pub(crate) const OPERATIONS: [(&str, Operation); 10] = [
     ("Extended", Operation::Extended),
 ];
 
+/// Returns the name of an operation.
+pub(crate) fn operation_name(operation: Operation) -> &'static str {
+    OPERATIONS
+        .get(place(operation))
+        .map_or("Unknown", |(name, _)| name)
+}
+
 /// Returns the place of an operation in [`OPERATIONS`].
 const fn place(operation: Operation) -> usize {
     match operation {

@@ -2,7 +2,7 @@
 
 use fulgurite_testkit::{Random, quick_or_long, seed};
 
-use crate::rig::{Rig, SETTINGS, status};
+use crate::rig::{Rig, SETTINGS, status, token};
 
 /// The pages of the console, and addresses that are none.
 const PATHS: [&str; 26] = [
@@ -35,9 +35,9 @@ const PATHS: [&str; 26] = [
 ];
 
 /// The parameters and fields that pages read.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 19] = [
     "dn", "q", "kind", "name", "class", "parent", "who", "part", "entry", "access", "rdn", "do",
-    "member", "index", "database", "v.sn", "keep",
+    "address", "ssf", "member", "index", "database", "v.sn", "keep",
 ];
 
 /// Values that mean something to HTML, HTTP, LDAP, or the console.
@@ -106,20 +106,8 @@ fn assert_harmless(request: &str, response: &str) {
 fn random_requests_of_a_user_do_no_harm() {
     let rig = Rig::start(SETTINGS);
     let mut random = Random::new(seed("hostile requests", 4711));
-    let signed_in = rig.sign_in("ada", "ada-secret");
-    let cookie = signed_in.split("set-cookie: fulgurite-console=").nth(1);
-    let cookie = cookie
-        .expect("a session")
-        .split(';')
-        .next()
-        .expect("a cookie");
-    let fields = format!("Cookie: fulgurite-console={cookie}\r\n");
-    let page = rig.get("/me", &fields);
-    let token = page
-        .split("name=\"token\" value=\"")
-        .nth(1)
-        .expect("a token");
-    let token = token[..64].to_owned();
+    let fields = rig.session("ada", "ada-secret");
+    let token = token(&rig.get("/me", &fields));
     for _ in 0..quick_or_long(400, 100_000) {
         let (path, query) = (random.pick(&PATHS), pairs(&mut random));
         // The session has to go on, and its password to stay.

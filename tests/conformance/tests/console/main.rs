@@ -4,7 +4,14 @@ mod encrypted;
 mod hostile;
 mod rig;
 
-use rig::{Rig, SETTINGS, browse, status};
+use std::time::{Duration, Instant};
+
+use fulgurite_client::{PartialAttribute, Request, Response, ResultCode, Scope, SearchRequest};
+use fulgurite_conformance::TIMEOUT;
+use fulgurite_ldap::control::{SyncMode, SyncRequest};
+use fulgurite_ldap::{Control, FilterBuf, oid};
+
+use rig::{Rig, SETTINGS, browse, status, token};
 
 #[test]
 fn requests_that_mean_harm_are_refused() {
@@ -75,10 +82,99 @@ fn requests_that_mean_harm_are_refused() {
         assert_eq!(status(&rig.sign_in(name, "ada-secret")), "403", "{name}");
     }
     assert_eq!(status(&rig.sign_in("ada", "ada-secret")), "303");
-    for _ in 0..5 {
-        rig.sign_in("bjorn", "wrong");
+    // Each way to name an account counts for it.
+    for spelling in [
+        "bjorn",
+        "BJORN",
+        "uid%3Dbjorn,ou%3Dpeople,dc%3Dexample,dc%3Dcom",
+        "0.9.2342.19200300.100.1.1%3D%5C62jorn,+OU%3DPeople,dc%3Dexample,dc%3Dcom",
+        "userid%3DBjorn,ou%3D+people+,dc%3Dexample,dc%3Dcom",
+    ] {
+        assert_eq!(status(&rig.sign_in(spelling, "wrong")), "403", "{spelling}");
     }
     assert_eq!(status(&rig.sign_in("bjorn", "bjorn-secret")), "429");
+}
+
+#[test]
+fn a_wrong_password_does_not_lead_a_name_to_another_account() {
+    let hidden = SETTINGS.replace("\"to * by self write by * read\"", "\"to * by * auth\"");
+    let rig = Rig::start(&hidden);
+    let mut root = rig.server.client();
+    let bound = root.bind("cn=admin,dc=example,dc=com", b"secret");
+    assert!(bound.expect("bind").is_success());
+    let other = "cn=bjorn,dc=example,dc=com";
+    let added = root.add(
+        other,
+        &[
+            PartialAttribute::new("objectClass", &[b"person".as_slice()]),
+            PartialAttribute::new("sn", &[b"Quist".as_slice()]),
+            PartialAttribute::new("userPassword", &[b"other-secret".as_slice()]),
+        ],
+    );
+    assert!(added.expect("add").is_success());
+    let mut failures = || {
+        let bjorn = "uid=bjorn,ou=people,dc=example,dc=com";
+        let found = root.search(bjorn, Scope::Base, "(objectClass=*)", &["pwdFailureTime"]);
+        let found = found.expect("search").entries.remove(0);
+        found.values("pwdFailureTime").len()
+    };
+    // Both accounts are tried at first; then the console knows the one of this name.
+    assert_eq!(status(&rig.sign_in("bjorn", "other-secret")), "303");
+    assert_eq!(failures(), 1);
+    for _ in 0..3 {
+        assert_eq!(status(&rig.sign_in("bjorn", "wrong")), "403");
+    }
+    assert_eq!(failures(), 1);
+}
+
+#[test]
+fn an_administrator_cancels_one_operation() {
+    let rig = Rig::configured();
+    let mut client = rig.server.client();
+    let bound = client.bind("cn=admin,dc=example,dc=com", b"secret");
+    assert!(bound.expect("bind").is_success());
+    let sync = SyncRequest {
+        mode: SyncMode::RefreshAndPersist,
+        cookie: None,
+        reload_hint: false,
+    };
+    let filter = FilterBuf::parse("(sn=secret-name)").expect("a filter");
+    let search = SearchRequest::new("dc=example,dc=com", Scope::Subtree, filter.filter());
+    let sync = sync.encode();
+    let control = Control::with_value(oid::SYNC_REQUEST, true, &sync);
+    let lasting = client.send(&Request::Search(search), &[control]);
+    let lasting = lasting.expect("send");
+    let fields = rig.session("cn%3Dadmin,dc%3Dexample,dc%3Dcom", "secret");
+    let begun = Instant::now();
+    let page = loop {
+        let page = rig.get("/clients", &fields);
+        if page.contains("waits for changes") {
+            break page;
+        }
+        assert!(begun.elapsed() < TIMEOUT, "{page}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    assert!(!page.contains("secret-name"), "{page}");
+    let name = page.split("value=\"cn=Operation ").nth(1).expect("a form");
+    let name = name.split('"').next().expect("a name");
+    let entry = format!("cn%3DOperation {name}").replace('=', "%3D");
+    let form = format!("token={}&entry={}", token(&page), entry.replace(' ', "+"));
+    let answer = rig.post("/clients", &fields, &form);
+    assert_eq!(status(&answer), "303", "{answer}");
+    let code = loop {
+        match client.receive_for(lasting).expect("an answer").response {
+            Response::SearchDone(result) => break result.code,
+            other => drop(other),
+        }
+    };
+    assert_eq!(code, ResultCode::Canceled);
+    // The connection serves on.
+    assert!(
+        client
+            .who_am_i()
+            .expect("an answer")
+            .starts_with("dn:cn=admin")
+    );
 }
 
 #[test]

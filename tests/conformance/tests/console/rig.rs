@@ -74,6 +74,7 @@ suffix dc=example,dc=com
 directory db
 rootdn cn=admin,dc=example,dc=com
 rootpw secret
+overlay syncprov
 index objectClass,uid,cn,mail eq
 access to attrs=userPassword by self write by * auth
 access to attrs=title by self write by * read
@@ -225,6 +226,17 @@ impl Rig {
         )
     }
 
+    /// Signs in, and returns the header with the cookie of the session.
+    pub(crate) fn session(&self, name: &str, password: &str) -> String {
+        let signed_in = self.sign_in(name, password);
+        let cookie = signed_in.split("set-cookie: fulgurite-console=").nth(1);
+        let cookie = cookie.expect("a session").split(';').next();
+        format!(
+            "Cookie: fulgurite-console={}\r\n",
+            cookie.expect("a cookie")
+        )
+    }
+
     /// Tries to sign in, with the cookie and the field of a fresh form.
     pub(crate) fn sign_in(&self, name: &str, password: &str) -> String {
         let form = self.get("/login", "");
@@ -237,6 +249,12 @@ impl Rig {
             &format!("form={secret}&name={name}&password={password}"),
         )
     }
+}
+
+/// Returns the token of a page's forms.
+pub(crate) fn token(page: &str) -> String {
+    let token = page.split("name=\"token\" value=\"").nth(1);
+    token.expect("a token")[..64].to_owned()
 }
 
 /// Returns the first status of a response.

@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use fulgurite_directory::{EndPoint, TreeEntry};
+use fulgurite_ldap::Operation;
 
 use super::figures::{Monitor, generalized};
-use crate::statistics::{ConnectionCounters, lock};
+use crate::statistics::{ConnectionCounters, RunningOperation, lock, operation_name};
 
 const ABOVE: &str = "cn=Connections,cn=Monitor";
 
@@ -21,8 +22,34 @@ impl Monitor {
         out.push(self.counter("Total", ABOVE, total));
         out.push(self.counter("Current", ABOVE, current));
         for (id, figures) in connections {
-            out.push(self.connection(id, &figures));
+            let entry = self.connection(id, &figures);
+            let above = entry.dn.clone();
+            out.push(entry);
+            let operations = figures.operations.list().into_iter();
+            out.extend(operations.map(|operation| self.operation(&operation, &above)));
         }
+    }
+
+    /// Returns the entry of an operation, below that of its connection.
+    fn operation(&self, running: &RunningOperation, above: &str) -> TreeEntry {
+        let name = format!("Operation {}", running.id);
+        let since = generalized(self.statistics.seconds_at(running.since));
+        let facts = [
+            format!("kind: {}", operation_name(running.operation)),
+            format!("state: {}", running.stage.text()),
+            format!("since: {since}"),
+        ];
+        let of_search = || {
+            [
+                format!("filter: {}", running.about),
+                format!("looked at: {}", running.candidates),
+                format!("returned: {}", running.entries),
+            ]
+        };
+        let search = (running.operation == Operation::Search).then(of_search);
+        let facts = facts.into_iter().chain(search.into_iter().flatten());
+        self.entry("monitoredObject", &name, above)
+            .with("monitoredInfo", facts)
     }
 
     fn connection(&self, id: u64, figures: &ConnectionCounters) -> TreeEntry {
@@ -81,15 +108,27 @@ impl Monitor {
             .with("monitorConnectionActivityTime", [active])
     }
 
-    /// Closes the connection that an entry shows, or tells if there is one.
-    pub(super) fn end_connection(&self, entry: &str, is_trial: bool) -> bool {
-        let number = entry.strip_suffix(&format!(",{}", ABOVE.to_ascii_lowercase()));
-        let number = number.and_then(|rdn| rdn.strip_prefix("cn=connection "));
-        let number = number.and_then(|number| number.parse().ok());
-        let connections = self.statistics.connections();
-        let Some(figures) = number.and_then(|number: u64| connections.get(&number)) else {
+    /// Ends the connection or the operation that an entry shows, or tells if there is one.
+    pub(super) fn end_activity(&self, entry: &str, is_trial: bool) -> bool {
+        let Some(names) = entry.strip_suffix(&format!(",{}", ABOVE.to_ascii_lowercase())) else {
             return false;
         };
+        let (operation, connection) = match names.split_once(',') {
+            Some((operation, connection)) => (Some(operation), connection),
+            None => (None, names),
+        };
+        let number = |rdn: &str, kind: &str| -> Option<u64> {
+            rdn.strip_prefix(&format!("cn={kind} "))?.parse().ok()
+        };
+        let connections = self.statistics.connections();
+        let figures = number(connection, "connection").and_then(|id| connections.get(&id));
+        let Some(figures) = figures else {
+            return false;
+        };
+        if let Some(operation) = operation {
+            let id = number(operation, "operation").and_then(|id| id.try_into().ok());
+            return id.is_some_and(|id| figures.operations.cancel(id, is_trial));
+        }
         if !is_trial {
             figures.close();
         }

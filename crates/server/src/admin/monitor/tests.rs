@@ -5,7 +5,9 @@ use fulgurite_ldap::Operation;
 
 use super::figures::SUFFIX;
 use super::*;
-use crate::statistics::{Outcome, SearchWork, Statistics};
+use crate::statistics::{
+    CertificateEnd, OperationStage, Outcome, RunningOperation, SearchWork, Statistics,
+};
 
 fn monitor() -> (Monitor, Arc<Statistics>) {
     let statistics = Arc::<Statistics>::default();
@@ -122,4 +124,68 @@ fn every_entry_follows_its_superior() {
         }
         seen.insert(entry.dn);
     }
+}
+
+#[test]
+fn operations_are_below_their_connection_and_can_be_ended() {
+    let (monitor, statistics) = monitor();
+    let worker = statistics.worker();
+    let facts = Arc::new(Connection {
+        id: 7,
+        ..Connection::default()
+    });
+    let meter = worker.open(&facts);
+    let operations = &meter.connection.operations;
+    operations.publish(vec![RunningOperation {
+        about: "(cn=?)".to_owned(),
+        candidates: 12,
+        ..RunningOperation::new(5, Operation::Search, 0, OperationStage::Runs)
+    }]);
+    let entries = monitor.entries("cn=connections,cn=monitor");
+    let name = "cn=Operation 5,cn=Connection 7,cn=Connections,cn=Monitor";
+    let entry = entries.iter().find(|entry| entry.dn == name).expect(name);
+    let facts = format!("{entry:?}");
+    assert_eq!(value(&entries, name, "monitoredInfo"), "kind: Search");
+    assert!(!facts.contains("secret"), "{facts}");
+    let normal = name.to_lowercase();
+    for missing in [
+        normal.replace("operation 5", "operation 6"),
+        normal.replace("connection 7", "connection 8"),
+        normal.replace("operation 5", "operation x"),
+        format!("cn=x,{normal}"),
+    ] {
+        assert!(!monitor.end(&missing, false), "{missing}");
+    }
+    assert!(monitor.end(&normal, true));
+    assert!(operations.take_cancels().is_empty(), "it was a trial");
+    assert!(monitor.end(&normal, false));
+    assert_eq!(operations.take_cancels(), [5]);
+    assert!(operations.take_cancels().is_empty());
+    operations.publish(Vec::new());
+    assert!(!monitor.end(&normal, true));
+}
+
+#[test]
+fn the_certificate_has_an_entry() {
+    let (monitor, statistics) = monitor();
+    let name = "cn=Certificate,cn=TLS,cn=Monitor";
+    let has_any = |monitor: &Monitor| {
+        let entries = monitor.entries("cn=tls,cn=monitor");
+        entries.iter().any(|entry| entry.dn == name)
+    };
+    assert!(!has_any(&monitor));
+    statistics.set_certificate_end(CertificateEnd::new(|| Some(86_400)));
+    let entries = monitor.entries("cn=tls,cn=monitor");
+    assert_eq!(
+        value(&entries, name, "monitoredInfo"),
+        "ends: 19700102000000Z"
+    );
+    let entry = entries.iter().find(|entry| entry.dn == name).expect(name);
+    let expired = b"expired: 19700102000000Z".to_vec();
+    assert!(
+        entry
+            .attributes
+            .iter()
+            .any(|(_, values)| values.contains(&expired))
+    );
 }

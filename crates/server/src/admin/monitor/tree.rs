@@ -35,7 +35,7 @@ const BRANCHES: [Branch; 13] = [
     (
         "Log",
         &["This subsystem contains information about logging."],
-        Monitor::nothing,
+        Monitor::log,
     ),
     (
         "Operations",
@@ -60,7 +60,7 @@ const BRANCHES: [Branch; 13] = [
     (
         "TLS",
         &["This subsystem contains information about TLS."],
-        Monitor::nothing,
+        Monitor::certificate,
     ),
     (
         "Threads",
@@ -145,6 +145,6 @@ impl TreeSource for Monitor {
     }
 
     fn end(&self, entry: &str, is_trial: bool) -> bool {
-        self.end_connection(entry, is_trial)
+        self.end_activity(entry, is_trial)
     }
 }
