@@ -67,6 +67,8 @@ pub struct CheckOptions {
     /// its new values by [`Schema::check_values`] sets it. A change of one member of a large group
     /// then does not look at all members.
     pub skip_values: bool,
+    /// Look at the values of the name even so, because the entry is new.
+    pub is_new: bool,
     /// Accept obsolete classes and naming attributes, for requesters that relax the rules. Other
     /// attributes of obsolete types are never refused: entries that have them can still change.
     pub allow_obsolete: bool,
@@ -252,8 +254,10 @@ fn check(
     entry: Entry,
     options: &CheckOptions,
 ) -> Result<CheckedEntry, SchemaViolation> {
-    if !options.skip_values {
+    if !options.skip_values || options.is_new {
         check_naming_conflict(schema, &entry)?;
+    }
+    if !options.skip_values {
         entry
             .attributes
             .iter()

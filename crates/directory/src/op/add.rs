@@ -36,11 +36,16 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     require_once(schema, &entry)?;
     let passwords = context.passwords_of(&entry);
     let given = entry.attributes.len();
+    let count = |entry: &Entry| entry.attributes.iter().map(|held| held.values.len()).sum();
+    let values_given: usize = count(&entry);
     entry.add_missing_rdn_values(schema);
     let implied = entry.attributes.iter().skip(given);
     let implied: Vec<_> = implied.map(|held| held.description.clone()).collect();
     let options = CheckOptions {
         allow_obsolete: context.modifiers.relaxed,
+        // The values of the request have been checked when it was resolved.
+        skip_values: count(&entry) == values_given,
+        is_new: true,
         ..CheckOptions::default()
     };
     let mut checked = context.check(entry, &options)?;

@@ -300,6 +300,7 @@ impl<'d> Context<'_, 'd> {
                 .filter(|_| !self.modifiers.relaxed)
                 .map(|class| class.index),
             skip_values: true,
+            is_new: false,
             allow_obsolete: self.modifiers.relaxed,
         }
     }

@@ -38,9 +38,16 @@ pub(crate) fn push_chunk(key: &mut Vec<u8>, chunk: u32) {
 #[inline]
 pub(crate) fn of_chunk(posting: &[u8], number: u32) -> Vec<u8> {
     let mut key = Vec::with_capacity(posting.len() + CHUNK_LEN);
-    key.extend_from_slice(posting);
-    push_chunk(&mut key, number);
+    write_chunk(&mut key, posting, number);
     key
+}
+
+/// Writes the key of a posting's chunk, in place of what was there.
+#[inline]
+pub(crate) fn write_chunk(key: &mut Vec<u8>, posting: &[u8], number: u32) {
+    key.clear();
+    key.extend_from_slice(posting);
+    push_chunk(key, number);
 }
 
 /// Splits a key of the tree into posting and chunk number.

@@ -3,8 +3,6 @@
 //! Some chunks (objectClass=person) change with every entry of a batch. Here their changes are
 //! collected, and each chunk is written once.
 
-use std::collections::hash_map::Entry;
-
 use rustc_hash::FxHashMap;
 
 use super::chunk_key;
@@ -24,6 +22,9 @@ const ENTRY_POSTINGS: usize = 100;
 pub(crate) struct PendingPostings {
     chunks: FxHashMap<Vec<u8>, ChunkChanges>,
     changes: usize,
+    /// The key of the last change. Most keys of a large batch are known, and need no memory of
+    /// theirs.
+    key: Vec<u8>,
 }
 
 /// The changes of a chunk.
@@ -57,10 +58,12 @@ impl PendingPostings {
     /// Inserts or removes an id in the posting of `key`.
     pub(crate) fn change(&mut self, posting: &[u8], id: EntryId, present: bool) {
         let (chunk, low) = idset::split(id);
-        match self.chunks.entry(chunk_key::of_chunk(posting, chunk)) {
-            Entry::Occupied(mut known) => known.get_mut().push((low, present)),
-            Entry::Vacant(new) => {
-                new.insert(ChunkChanges::One([(low, present)]));
+        chunk_key::write_chunk(&mut self.key, posting, chunk);
+        match self.chunks.get_mut(self.key.as_slice()) {
+            Some(known) => known.push((low, present)),
+            None => {
+                let new = ChunkChanges::One([(low, present)]);
+                self.chunks.insert(self.key.clone(), new);
             }
         }
         self.changes += 1;

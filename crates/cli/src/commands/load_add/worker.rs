@@ -14,7 +14,7 @@ use super::order::NewEntry;
 use crate::remote::login::Login;
 
 /// Adds in flight of one connection at most. slapd allows 1000, ours too.
-const IN_FLIGHT_MAX: usize = 500;
+const IN_FLIGHT_MAX: usize = 950;
 
 /// The answer to an add, with the key of its entry.
 pub(super) enum Outcome {
