@@ -142,7 +142,7 @@ async fn serve(edge: Arc<Edge>, stream: TcpStream, peer: SocketAddr, _place: Own
     }
 }
 
-async fn converse<S>(app: Arc<App>, io: TokioIo<S>, peer: IpAddr)
+pub(crate) async fn converse<S>(app: Arc<App>, io: TokioIo<S>, peer: IpAddr)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + 'static,
 {

@@ -20,10 +20,10 @@ mod accounts;
 mod app;
 mod edge;
 mod guard;
-mod health;
 mod history;
 mod ldap;
 mod monitor;
+mod one_connection;
 mod options;
 mod pages;
 mod request;
@@ -39,7 +39,8 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::oneshot;
 
-pub use about::{AboutServer, CertificateEnd, SettingText};
+pub use about::{AboutServer, SettingText};
+pub use one_connection::answer_bytes;
 pub use options::{ConsoleOptions, Dial, TlsSource};
 
 /// A running console. It ends when this value is dropped.

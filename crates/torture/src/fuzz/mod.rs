@@ -12,6 +12,7 @@
 mod batches;
 mod bytes;
 mod configuration;
+mod console;
 mod cookies;
 mod directory;
 mod dump_text;
@@ -28,6 +29,7 @@ use std::path::Path;
 pub use batches::cluster_batch;
 use bytes::Bytes;
 pub use configuration::{settings_toml, slapd_conf};
+pub use console::console_http;
 pub use cookies::cookies;
 pub use directory::{ldap_controls, ldap_dn_text, ldap_filter_text, ldap_message, ldap_url, ldif};
 pub use dump_text::dump_text;
@@ -88,6 +90,7 @@ targets! {
     access_rules: seeds::rules,
     slapd_conf: seeds::slapd_confs,
     settings_toml: seeds::settings,
+    console_http: console::seeds,
 }
 
 /// Writes the seeds of all targets below a directory.
