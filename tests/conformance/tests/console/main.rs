@@ -97,7 +97,8 @@ fn requests_that_mean_harm_are_refused() {
 
 #[test]
 fn a_wrong_password_does_not_lead_a_name_to_another_account() {
-    let hidden = SETTINGS.replace("\"to * by self write by * read\"", "\"to * by * auth\"");
+    let hidden = r#"'to dn.base="" by * read', "to * by * auth""#;
+    let hidden = SETTINGS.replace(r#""to * by self write by * read""#, hidden);
     let rig = Rig::start(&hidden);
     let mut root = rig.server.client();
     let bound = root.bind("cn=admin,dc=example,dc=com", b"secret");
