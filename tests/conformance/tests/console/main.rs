@@ -6,7 +6,9 @@ mod rig;
 
 use std::time::{Duration, Instant};
 
-use fulgurite_client::{PartialAttribute, Request, Response, ResultCode, Scope, SearchRequest};
+use fulgurite_client::{
+    Change, PartialAttribute, Request, Response, ResultCode, Scope, SearchRequest,
+};
 use fulgurite_conformance::TIMEOUT;
 use fulgurite_ldap::control::{SyncMode, SyncRequest};
 use fulgurite_ldap::{Control, FilterBuf, oid};
@@ -113,6 +115,9 @@ fn a_wrong_password_does_not_lead_a_name_to_another_account() {
         ],
     );
     assert!(added.expect("add").is_success());
+    let bound = Change::replace("pwdMaxFailure", &[b"100".as_slice()]);
+    let modified = root.modify("cn=policy,dc=example,dc=com", &[bound]);
+    assert!(modified.expect("modify").is_success());
     let mut failures = || {
         let bjorn = "uid=bjorn,ou=people,dc=example,dc=com";
         let found = root.search(bjorn, Scope::Base, "(objectClass=*)", &["pwdFailureTime"]);
