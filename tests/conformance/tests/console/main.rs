@@ -115,7 +115,8 @@ fn a_wrong_password_does_not_lead_a_name_to_another_account() {
         ],
     );
     assert!(added.expect("add").is_success());
-    let bound = Change::replace("pwdMaxFailure", &[b"100".as_slice()]);
+    let failures_max = [b"100".as_slice()];
+    let bound = Change::replace("pwdMaxFailure", &failures_max);
     let modified = root.modify("cn=policy,dc=example,dc=com", &[bound]);
     assert!(modified.expect("modify").is_success());
     let mut failures = || {
