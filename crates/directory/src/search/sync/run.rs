@@ -1,9 +1,11 @@
 //! The stages of a synchronisation, one bounded step at a time.
 
+use std::collections::VecDeque;
+
 use fulgurite_ldap::control::{PhaseEnd, SyncDone, SyncInfo};
 use fulgurite_ldap::{LdapResult, ResultCode, encode, oid};
 use fulgurite_schema::{AttributeIndex, Dn};
-use fulgurite_store::{ChangeRecord, CsnVector, StoreError, View};
+use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, StoreError, View};
 
 use super::batch::{Batch, BatchRules};
 use super::content::{Content, Entrance};
@@ -17,6 +19,10 @@ use crate::search::run::{Quantum, SearchRun};
 
 /// The number of changes that one batch names at most. Behind it follows another one.
 const BATCH_MAX: u64 = 65_536;
+
+/// The same in a refresh by the log, unless names move or numbers go back. Thousands of copies may
+/// come back at once.
+const LOG_BATCH_MAX: u64 = 256;
 
 /// The same in the persist stage, unless names move. Thousands of searches may be in it, and a
 /// quantum sends so few changes at once. So none holds a batch or a snapshot between its turns.
@@ -86,9 +92,55 @@ impl Phase<'_> {
 #[derive(Debug, Default)]
 pub(super) struct LogPlace {
     /// Positions up to `after`, ascending.
-    pub(super) rest: Vec<u64>,
+    pub(super) rest: VecDeque<u64>,
     /// All records behind this position.
     pub(super) after: u64,
+    /// True if `rest` can be told a few at a time: no record renames an entry, and the numbers of
+    /// each server ascend.
+    pub(super) is_plain: bool,
+}
+
+impl LogPlace {
+    /// Returns the place of some positions, ascending, in a log up to `newest`.
+    pub(super) fn of(
+        view: &View<'_>,
+        positions: Vec<u64>,
+        newest: u64,
+    ) -> Result<LogPlace, StoreError> {
+        let (mut is_plain, mut seen) = (true, CsnVector::default());
+        for &position in &positions {
+            // The batch notices a record that is gone.
+            if let Some(record) = view.change(position)? {
+                is_plain &= record.kind != ChangeKind::Rename && !record.is_unordered;
+                is_plain &= seen.raise(record.csn);
+            }
+            if !is_plain {
+                break;
+            }
+        }
+        let mut rest = VecDeque::from(positions);
+        let mut after = newest;
+        // The end of the log needs no list.
+        while rest.back() == Some(&after) {
+            rest.pop_back();
+            after -= 1;
+        }
+        rest.shrink_to_fit();
+        Ok(LogPlace {
+            rest,
+            after,
+            is_plain,
+        })
+    }
+
+    /// Returns up to `count` positions, and leaves the others.
+    fn take(&mut self, count: u64) -> Vec<u64> {
+        let count = self
+            .rest
+            .len()
+            .min(usize::try_from(count).unwrap_or(usize::MAX));
+        self.rest.drain(..count).collect()
+    }
 }
 
 /// A batch on its way, with the view that it was read from.
@@ -135,16 +187,15 @@ impl<'d> SyncRun<'d> {
             search.park();
         }
         if let Some(work) = self.work.take() {
-            self.place = LogPlace {
-                rest: match work.rearrangement {
-                    None => work.batch.rest().collect(),
-                    Some(rearrangement) => {
-                        self.unsent = rearrangement;
-                        Vec::new()
-                    }
-                },
-                after: work.newest,
-            };
+            match work.rearrangement {
+                None => {
+                    let again: Vec<u64> = work.batch.rest().collect();
+                    let again = again.into_iter().rev();
+                    again.for_each(|position| self.place.rest.push_front(position));
+                }
+                Some(rearrangement) => self.unsent = rearrangement,
+            }
+            self.place.after = work.newest;
             self.content.leave();
         }
     }
@@ -285,7 +336,7 @@ impl<'d> SyncRun<'d> {
     fn begin_batch(&mut self, out: &mut Vec<u8>) -> Result<Begun, StoreError> {
         let view = Box::new(self.content.database.store.snapshot()?);
         let state = view.changes()?;
-        let place = &self.place;
+        let place = &mut self.place;
         let is_complete = place.rest.is_empty() && self.unsent.is_empty();
         if is_complete && place.after >= state.newest {
             self.tell(out, &state.vector);
@@ -296,16 +347,21 @@ impl<'d> SyncRun<'d> {
         }
         // Entries have their newest names. With the change of the name, the batch tells who had
         // the name before.
-        let oldest = place.rest.first().copied().unwrap_or(place.after);
+        let oldest = place.rest.front().copied().unwrap_or(place.after);
         let store = &self.content.database.store;
         let is_short = matches!(self.phase, Phase::Persist) && !store.has_renamed_since(oldest);
-        let batch_max = if is_short {
-            PERSIST_BATCH_MAX
-        } else {
-            BATCH_MAX
+        place.is_plain &= matches!(self.phase, Phase::Log) && !store.has_renamed_since(place.after);
+        let mut positions = place.take(match place.is_plain {
+            true => LOG_BATCH_MAX,
+            false => u64::MAX,
+        });
+        let room = match place.is_plain {
+            true => LOG_BATCH_MAX - positions.len() as u64,
+            false if is_short => PERSIST_BATCH_MAX,
+            false => BATCH_MAX,
         };
-        let newest = state.newest.min(place.after.saturating_add(batch_max));
-        let mut positions = place.rest.clone();
+        let newest = state.newest.min(place.after.saturating_add(room));
+        let is_last = newest == state.newest && place.rest.is_empty();
         positions.extend(place.after + 1..=newest);
         let filter_types = &self.filter_types;
         let touches_filter = |record: &ChangeRecord<'_>| {
@@ -353,7 +409,7 @@ impl<'d> SyncRun<'d> {
         }
         let rearrangement = self.rearrange(&batch, &view)?;
         // Before the newest position, only what the records say is known.
-        let vector = match newest == state.newest {
+        let vector = match is_last {
             true => state.vector,
             false => self.told.clone(),
         };
@@ -402,10 +458,7 @@ impl<'d> SyncRun<'d> {
             let (vector, newest) = (std::mem::take(&mut work.vector), work.newest);
             self.work = None;
             self.content.leave();
-            self.place = LogPlace {
-                rest: Vec::new(),
-                after: newest,
-            };
+            self.place.after = newest;
             match self.phase {
                 Phase::Persist => {
                     self.told = before;

@@ -24,8 +24,8 @@ const CHANGES_MAX: usize = 1_000_000;
 pub(crate) enum SyncPlan {
     /// Nothing has changed.
     Nothing,
-    /// The changes at these positions.
-    Log(Vec<u64>),
+    /// The changes at some positions.
+    Log(LogPlace),
     /// The entries that the vector does not cover, by the index of entryCSN, and the deletions.
     Index(CsnVector),
     /// Every entry. Those that the vector covers are only named.
@@ -125,7 +125,10 @@ impl SyncStart {
                 Some(positions) if positions.is_empty() && known.covers_all(&state.vector) => {
                     SyncPlan::Nothing
                 }
-                Some(positions) => SyncPlan::Log(positions),
+                Some(positions) => {
+                    let place = LogPlace::of(view, positions, state.newest);
+                    SyncPlan::Log(place.map_err(failed)?)
+                }
                 None => by_entries(),
             }
         } else {
@@ -236,7 +239,11 @@ impl SyncStart {
         let tells_all = self.cookie.is_peer
             && content.is_whole
             && self.cookie.vector.covers_all(&self.state.tombstone_horizon);
-        let (phase, told, rest) = match (self.plan, full) {
+        let after_all = LogPlace {
+            after: newest,
+            ..LogPlace::default()
+        };
+        let (phase, told, place) = match (self.plan, full) {
             (SyncPlan::Nothing, _) if !self.persists => return Err(Box::new(done(None, true))),
             (SyncPlan::Nothing, _) => {
                 let end = PhaseEnd {
@@ -244,9 +251,9 @@ impl SyncStart {
                     refresh_done: true,
                 };
                 encode::sync_info(out, search.id, &SyncInfo::RefreshDelete(end));
-                (Phase::Persist, vector, Vec::new())
+                (Phase::Persist, vector, after_all)
             }
-            (SyncPlan::Log(positions), _) => (Phase::Log, self.cookie.vector, positions),
+            (SyncPlan::Log(place), _) => (Phase::Log, self.cookie.vector, place),
             (plan @ (SyncPlan::Full(_) | SyncPlan::Index(_)), Some(search)) => {
                 let phase = Phase::Full {
                     search,
@@ -254,7 +261,7 @@ impl SyncStart {
                     deleted: self.deleted.into_iter(),
                     tells_deletions: is_first || tells_all || matches!(plan, SyncPlan::Index(_)),
                 };
-                (phase, self.cookie.vector, Vec::new())
+                (phase, self.cookie.vector, after_all)
             }
             (SyncPlan::Full(_) | SyncPlan::Index(_), None) => {
                 let end = SearchEnd::plain(LdapResult::new(ResultCode::Other));
@@ -272,10 +279,7 @@ impl SyncStart {
             filter_types,
             phase,
             told,
-            place: LogPlace {
-                rest,
-                after: newest,
-            },
+            place,
             work: None,
             unsent: Rearrangement::default(),
             sent: 0,
