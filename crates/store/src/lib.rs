@@ -70,10 +70,10 @@ pub use names::DnCache;
 pub use plan::{Candidates, Planning, Scope, SoleOwner, WantedValue};
 pub use record::{EncodedHeader, Values, ValuesIter, ValuesPosition};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};
-pub use store::{CommitCounts, Shortage, Store, StoreOptions};
+pub use store::{CommitCounts, LogReader, LogReaderFigures, Shortage, Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{
-    AllEntries, AttributeView, EntryView, EntryWalk, Export, NameLookup, ParkedView, Shape,
+    AllEntries, AttributeView, EntryView, EntryWalk, Export, LogLag, NameLookup, ParkedView, Shape,
     StoredSelector, Tombstone, ValueSelection, View, compile_filter,
 };
 pub use write::{RoomFor, ValueChange, Writer};

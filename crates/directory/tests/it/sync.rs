@@ -192,11 +192,21 @@ fn the_persist_stage_tells_each_change() {
     let quantum = Quantum::default();
     assert_eq!(run(&mut task, &mut consumer, quantum), Progress::Waiting);
     assert_eq!(world.directory.waiting_searches(), 1);
+    let store = world.directory.databases()[0].store();
+    let newest = || store.snapshot().unwrap().changes().unwrap().newest;
+    let copies = store.log_readers();
+    assert_eq!((copies.len(), copies[0].is_refreshing), (1, false));
+    assert_eq!(
+        (copies[0].position, &*copies[0].name),
+        (newest(), "rid=007 conn=0")
+    );
     consumer.seen.clear();
     assert_eq!(run(&mut task, &mut consumer, quantum), Progress::Waiting);
     assert!(consumer.seen.is_empty(), "{:?}", consumer.seen);
     describe(&world, JANE, "new");
+    assert_eq!(store.log_readers()[0].position + 1, newest());
     run(&mut task, &mut consumer, quantum);
+    assert_eq!(store.log_readers()[0].position, newest());
     rename(&world, JANE, "uid=jo", None);
     run(&mut task, &mut consumer, quantum);
     world.delete(&world.root(), JOHN);
@@ -213,6 +223,7 @@ fn the_persist_stage_tells_each_change() {
     assert_equal(&world, &EVERYTHING, &consumer, "after");
     drop(task);
     assert_eq!(world.directory.waiting_searches(), 0);
+    assert!(store.log_readers().is_empty());
     // The cookies of the messages were enough.
     refresh(&world, &EVERYTHING, &mut consumer);
     assert_eq!(consumer.seen, ["end true"]);

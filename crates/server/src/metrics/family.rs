@@ -225,6 +225,11 @@ families! {
         "Time since the last message of the provider; since the start, if there was none.").seconds();
     REPLICATION_APPLIED = Family::counter("replication_applied", CONSUMER, "Changes of the provider that were stored.");
     REPLICATION_QUARANTINED = Family::gauge("replication_quarantined", CONSUMER, "Entries of the provider that cannot be stored.");
+    REPLICATION_COPIES = Family::gauge("replication_copies", DATABASE, "Searches that copy the database to another server.");
+    REPLICATION_COPY_BEHIND = Family::gauge("replication_copy_behind", DATABASE,
+        "Changes that the slowest copy has not been told.");
+    REPLICATION_COPY_LAG = Family::gauge("replication_copy_lag", DATABASE,
+        "Age of the oldest change that the slowest copy has not been told.").seconds();
     BACKUPS = Family::counter("backups", &["result"], "Backups that the server has written, and attempts that failed.");
     BACKUP_FAILING = Family::gauge("backup_failing", &[], "1 if the last attempt failed.");
     BACKUP_INTERVAL = Family::gauge("backup_interval", &[], "Time from one backup to the next, by the settings.").seconds();

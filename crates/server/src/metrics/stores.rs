@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fulgurite_store::{FlushTimes, Store};
+use fulgurite_store::{FlushTimes, LogLag, Store};
 
 use super::family::{self, Family, Figures, Histogram, LabelValues, Value};
 use super::health::{ServedDatabase, is_complete};
@@ -93,9 +93,24 @@ impl DatabaseFigures<'_> {
     }
 
     fn add_changes(&mut self, store: &Store) {
-        let Ok(changes) = store.snapshot().and_then(|view| view.changes()) else {
+        let Ok(view) = store.snapshot() else {
             return;
         };
+        let Ok(changes) = view.changes() else {
+            return;
+        };
+        let copies = store.log_readers();
+        self.count(&family::REPLICATION_COPIES, copies.len() as u64);
+        let slowest = copies.iter().map(|copy| copy.position).min();
+        let now_us = crate::statistics::seconds_now() * 1_000_000;
+        let lag = slowest.map(|position| view.lag_behind(position, now_us));
+        if let Ok(lag) = lag.unwrap_or_else(|| Ok(LogLag::default())) {
+            self.count(&family::REPLICATION_COPY_BEHIND, lag.changes);
+            let seconds = Value::Amount(lag.age_us as f64 / 1e6);
+            let labels = self.labels.clone();
+            self.figures
+                .add(&family::REPLICATION_COPY_LAG, labels, seconds);
+        }
         let mut newest: BTreeMap<u16, f64> = BTreeMap::new();
         for csn in changes.vector.iter() {
             if let Some(seconds) = csn_seconds(&csn.text()) {

@@ -201,6 +201,31 @@ fn changes_beyond_a_vector_are_found_by_server() {
 }
 
 #[test]
+fn a_reader_of_the_log_is_behind_by_changes_and_time() {
+    let made = create();
+    commit_changes(&made.store, 1..=10);
+    let lag = |position, now_us| {
+        let view = made.snapshot().unwrap();
+        let lag = view.lag_behind(position, now_us).unwrap();
+        (lag.changes, lag.age_us)
+    };
+    let view = made.snapshot().unwrap();
+    let written_us = |position| view.change(position).unwrap().unwrap().time_us;
+    assert_eq!(lag(10, u64::MAX), (0, 0));
+    assert_eq!(lag(7, written_us(8) + 5), (3, 5));
+    assert_eq!(lag(7, 0), (3, 0), "a clock that was set back");
+    made.keep_changes(Retention {
+        bytes_max: 0,
+        records_min: 2,
+        ..Retention::default()
+    });
+    commit_changes(&made.store, 11..=12);
+    let oldest = made.snapshot().unwrap().changes().unwrap().oldest;
+    assert!(oldest > 4, "{oldest}");
+    assert_eq!(lag(3, written_us(oldest) + 5), (9, 5), "dropped records");
+}
+
+#[test]
 fn old_records_go_a_few_at_a_time() {
     let made = create();
     commit_changes(&made.store, 1..=100);

@@ -64,6 +64,7 @@ impl Store {
             retention: SharedRetention::of_bytes(options.log_bytes_max),
             commit_counters: Arc::default(),
             newest_rename: Arc::default(),
+            log_readers: Arc::default(),
             path: path.into(),
         })
     }

@@ -61,6 +61,7 @@ impl Store {
         let mut store = Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)?;
         store.commit_counters = Arc::clone(&self.commit_counters);
         store.newest_rename = Arc::clone(&self.newest_rename);
+        store.log_readers = Arc::clone(&self.log_readers);
         store.keep_changes(self.retention());
         Ok(store)
     }
@@ -120,6 +121,7 @@ impl Store {
             retention: SharedRetention::of_bytes(options.log_bytes_max),
             commit_counters: Arc::default(),
             newest_rename: Arc::default(),
+            log_readers: Arc::default(),
             path: path.into(),
         };
         store.settle_indexes(&state, options)?;

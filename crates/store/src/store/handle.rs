@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::databases::Databases;
+use super::log_readers::{LogReader, LogReaderFigures, LogReaders};
 use super::room::{CommitCounters, CommitCounts, Shortage};
 use super::tables::StateTables;
 use crate::changes::{Retention, SharedRetention};
@@ -34,6 +35,8 @@ pub struct Store {
     /// The greatest position in the log at which this process has written a new name. A transaction
     /// that was given up counts too. Shared by all handles.
     pub(crate) newest_rename: Arc<AtomicU64>,
+    /// Shared by all handles.
+    pub(crate) log_readers: Arc<LogReaders>,
     pub(crate) path: PathBuf,
 }
 
@@ -142,6 +145,18 @@ impl Store {
     #[must_use]
     pub fn has_renamed_since(&self, position: u64) -> bool {
         self.newest_rename.load(Ordering::Acquire) > position
+    }
+
+    /// Shows a search that follows the log, until the value is dropped.
+    #[must_use]
+    pub fn read_log(&self, name: String) -> LogReader {
+        self.log_readers.add(name)
+    }
+
+    /// Returns the searches that follow the log, the oldest first.
+    #[must_use]
+    pub fn log_readers(&self) -> Vec<LogReaderFigures> {
+        self.log_readers.figures()
     }
 
     /// Sets how long the log keeps its records.

@@ -13,6 +13,7 @@
 mod databases;
 mod description;
 mod handle;
+mod log_readers;
 mod options;
 mod room;
 mod secret;
@@ -25,6 +26,7 @@ pub(crate) use description::KEY_LAYOUT;
 pub(crate) use description::{Description, LAYOUT, LAYOUT_UNCHAINED, LAYOUT_WITHOUT_LOG};
 pub(crate) use description::{recover_log, renew_layout};
 pub use handle::Store;
+pub use log_readers::{LogReader, LogReaderFigures};
 pub use options::StoreOptions;
 pub use room::{CommitCounts, Shortage};
 pub(crate) use sync_key::{PREFIX as SYNC_PREFIX, sync_key};

@@ -24,6 +24,15 @@ pub struct Tombstone<'v> {
     pub dn: &'v str,
 }
 
+/// The part of the log that a reader of it does not know yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LogLag {
+    /// The number of changes.
+    pub changes: u64,
+    /// The age of the oldest of them in microseconds; 0 if there is none.
+    pub age_us: u64,
+}
+
 /// The attribute with the number of an entry's last change.
 const ENTRY_CSN: &str = "entryCSN";
 
@@ -54,6 +63,22 @@ impl<T: Snapshot> View<'_, T> {
             .txn
             .get(self.store.dbs.changes, &position.to_be_bytes())?;
         Ok(record.and_then(ChangeRecord::decode))
+    }
+
+    /// Returns how far a reader of the log is behind, at a time in microseconds.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn lag_behind(&self, position: u64, now_us: u64) -> Result<LogLag, StoreError> {
+        let state = self.changes()?;
+        let changes = state.newest.saturating_sub(position);
+        let oldest = match changes {
+            0 => None,
+            // A bulk load leaves positions without records.
+            _ => self.change(state.oldest.max(position + 1))?,
+        };
+        let age_us = oldest.map_or(0, |record| now_us.saturating_sub(record.time_us));
+        Ok(LogLag { changes, age_us })
     }
 
     /// Returns true if a change in no chain is found by its number.

@@ -27,7 +27,7 @@ mod state;
 mod sync_rows;
 mod walk;
 
-pub use changes::Tombstone;
+pub use changes::{LogLag, Tombstone};
 pub use entry::{AttributeView, EntryView, Shape, ValueSelection};
 pub use export::Export;
 pub use filter_subject::{StoredSelector, compile_filter};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use fulgurite_testkit::{Random, quick_or_long, seed};
 
 use crate::data::{PASSWORD, ROOT, SUFFIX};
-use crate::stage::{Running, Stage, is_ours};
+use crate::stage::{Running, Stage, is_ours, ran};
 
 /// The time after which two servers that are not equal never will be.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -223,6 +223,55 @@ fn slapd_follows_our_server_in_the_persist_stage() {
 #[test]
 fn slapd_follows_our_server_by_polling() {
     histories("refresh", "type=refreshOnly interval=00:00:00:01");
+}
+
+#[test]
+fn a_provider_shows_its_copies() {
+    if !is_ours() {
+        return;
+    }
+    let provider = Stage::new("shown-provider");
+    let database = provider.database("db", SUFFIX, "overlay syncprov\n");
+    let monitor = format!("database monitor\nrootdn \"{ROOT}\"\nrootpw {PASSWORD}\n");
+    let lines = format!("moduleload syncprov.so\nserverID 1\n{database}{monitor}");
+    provider.configure(&lines);
+    provider.add(TOP).well();
+    let url = free_url();
+    let server = provider.start_at(&[&url]);
+    let search = ["-LLL", "-b", "cn=Monitor", "(cn=Copy *)", "monitoredInfo"];
+    let shown = || server.root("ldapsearch", &search, "").well();
+    assert_eq!(shown(), "");
+    let stage = consumer("shown", &url, "type=refreshAndPersist");
+    let slapd = stage.start();
+    wait_until_equal(&provider, &stage, "the first refresh");
+    let password = provider.file("password", PASSWORD);
+    let status = || {
+        let mut status = std::process::Command::new(fulgurite_conformance::program());
+        status.args(["replication", "status", "--url", &server.url, "--as", ROOT]);
+        ran(status.args(["--password-file", &password]), "").well()
+    };
+    let begun = Instant::now();
+    loop {
+        let facts = shown();
+        if facts.contains("phase: Persist") && facts.contains("behind: 0") {
+            let status = status();
+            for fact in ["rid=007", "phase            Persist", "lag              0"] {
+                assert!(status.contains(fact), "{fact}: {status}");
+            }
+            assert_eq!(facts.matches("copy: rid=007 ").count(), 1, "{facts}");
+            break;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{facts}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    slapd.stop();
+    let begun = Instant::now();
+    while !shown().is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "{}", shown());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(status(), "no database is a copy\n");
+    server.stop();
 }
 
 /// Returns a provider that shows its log to consumers.

@@ -24,7 +24,8 @@ const ROWS: [(&str, &str, &str); 7] = [
 /// The time of an event that has not happened.
 const NEVER: &str = "00000101000000Z";
 
-/// Prints the consumers of a server. Returns the exit status.
+/// Prints the consumers of a server, and the copies that others make of it. Returns the exit
+/// status.
 pub(super) fn run(command: &Status) -> anyhow::Result<u8> {
     let consumers = consumers(command)?;
     let mut text = String::new();
@@ -37,10 +38,10 @@ pub(super) fn run(command: &Status) -> anyhow::Result<u8> {
     Ok(consumers.iter().map(health).max().unwrap_or(0))
 }
 
-/// Reads the consumers of the server.
+/// Reads the consumers and the copies of the server.
 fn consumers(command: &Status) -> anyhow::Result<Vec<Entry>> {
     let mut client = connect(&command.server)?;
-    let filter = "(objectClass=olmSyncReplInstance)";
+    let filter = "(|(objectClass=olmSyncReplInstance)(&(objectClass=monitoredObject)(cn=Copy *)))";
     let base = "cn=Databases,cn=Monitor";
     let found = client.search(base, Scope::Subtree, filter, &["*", "+"])?;
     if !found.result.is_success() {
@@ -70,8 +71,20 @@ fn health(entry: &Entry) -> u8 {
     }
 }
 
-/// Returns rows of a consumer: label, key, value.
+/// Returns true for a copy that another server makes.
+fn is_copy(entry: &Entry) -> bool {
+    fact(entry, "copy").is_some()
+}
+
+/// Returns rows of a consumer or a copy: label, key, value.
 fn rows(entry: &Entry) -> Vec<(&'static str, &'static str, String)> {
+    if let Some(copy) = fact(entry, "copy") {
+        let mut rows = vec![("copy", "dn", entry.dn.clone()), ("of", "copy", copy)];
+        for name in ["phase", "behind", "lag", "refreshed"] {
+            rows.extend(fact(entry, name).map(|value| (name, name, value)));
+        }
+        return rows;
+    }
     let mut rows = vec![("consumer", "dn", entry.dn.clone())];
     rows.extend(ROWS.iter().map(|(label, key, attribute)| {
         let value = entry.first(attribute).filter(|value| value != NEVER);
@@ -90,7 +103,7 @@ fn rows(entry: &Entry) -> Vec<(&'static str, &'static str, String)> {
 }
 
 fn table(consumers: &[Entry], out: &mut String) {
-    if consumers.is_empty() {
+    if consumers.iter().all(is_copy) {
         out.push_str("no database is a copy\n");
     }
     for entry in consumers {
@@ -127,6 +140,19 @@ mod tests {
                 ("monitoredInfo".to_owned(), facts),
             ],
         }
+    }
+
+    #[test]
+    fn copies_of_others_have_their_lag() {
+        let facts = ["copy: rid=007 conn=5", "phase: Persist", "behind: 3"];
+        let mut copy = entry("", &facts);
+        copy.attributes.remove(0);
+        assert_eq!(health(&copy), 0);
+        let mut out = String::new();
+        table(&[copy], &mut out);
+        assert!(out.starts_with("no database is a copy\n"), "{out}");
+        assert!(out.contains("rid=007 conn=5\n"), "{out}");
+        assert!(out.contains("behind           3\n"), "{out}");
     }
 
     #[test]

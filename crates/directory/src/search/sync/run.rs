@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use fulgurite_ldap::control::{PhaseEnd, SyncDone, SyncInfo};
 use fulgurite_ldap::{LdapResult, ResultCode, encode, oid};
 use fulgurite_schema::{AttributeIndex, Dn};
-use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, StoreError, View};
+use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, LogReader, StoreError, View};
 
 use super::batch::{Batch, BatchRules};
 use super::content::{Content, Entrance};
@@ -51,6 +51,8 @@ pub(crate) struct SyncRun<'d> {
     /// The state of the consumer's copy, as it was told.
     pub(super) told: CsnVector,
     pub(super) place: LogPlace,
+    /// The figures of this search for people.
+    pub(super) reader: LogReader,
     pub(super) work: Option<BatchWork<'d>>,
     /// The messages of a batch whose snapshot was given up.
     pub(super) unsent: Rearrangement,
@@ -90,7 +92,7 @@ impl Phase<'_> {
 
 /// The part of the log that is not sent yet.
 #[derive(Debug, Default)]
-pub(super) struct LogPlace {
+pub(crate) struct LogPlace {
     /// Positions up to `after`, ascending.
     pub(super) rest: VecDeque<u64>,
     /// All records behind this position.
@@ -131,6 +133,12 @@ impl LogPlace {
             after,
             is_plain,
         })
+    }
+
+    /// Returns the position up to which all has been told, about.
+    pub(super) fn told(&self) -> u64 {
+        let first = self.rest.front().map(|first| first.saturating_sub(1));
+        first.unwrap_or(self.after)
     }
 
     /// Returns up to `count` positions, and leaves the others.
@@ -177,6 +185,9 @@ impl<'d> SyncRun<'d> {
         self.worked = 0;
         out.append(&mut self.before);
         let step = self.step(out, quantum);
+        self.reader.told(u64::from(self.sent));
+        let is_refreshing = !matches!(self.phase, Phase::Persist);
+        self.reader.reach(self.place.told(), is_refreshing);
         step.unwrap_or_else(|error| SyncProgress::End(SearchEnd::plain(result::store(&error))))
     }
 

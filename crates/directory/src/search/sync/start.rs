@@ -180,6 +180,14 @@ impl SyncStart {
         }
     }
 
+    /// Returns the name of the consumer for people.
+    fn reader_name(&self, session: &Session) -> String {
+        let (rid, connection) = (self.cookie.rid, session.connection().id);
+        let server = self.cookie.server;
+        let server = server.map_or_else(String::new, |server| format!(" sid={server:03x}"));
+        format!("rid={rid:03}{server} conn={connection}")
+    }
+
     /// Returns the part of a search's output that a full refresh adds.
     pub(crate) fn entries(&self) -> RefreshEntries {
         let (covered, unchanged) = match &self.plan {
@@ -231,6 +239,7 @@ impl SyncStart {
         content.peer = Some(self.form()).filter(|form| form.is_peer);
         let form = self.form();
         let own_server = self.cookie.other_server(self.server);
+        let reader = search.database.store.read_log(self.reader_name(session));
         let newest = self.state.newest;
         let vector = self.state.vector;
         // A copy without a state may have entries of a first refresh that broke off.
@@ -269,6 +278,7 @@ impl SyncStart {
             }
         };
         content.tells_uuids = self.tells_uuids && !matches!(phase, Phase::Persist);
+        reader.reach(place.told(), !matches!(phase, Phase::Persist));
         Ok(Box::new(SyncRun {
             content,
             form,
@@ -280,6 +290,7 @@ impl SyncStart {
             phase,
             told,
             place,
+            reader,
             work: None,
             unsent: Rearrangement::default(),
             sent: 0,

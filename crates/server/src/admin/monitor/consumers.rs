@@ -1,9 +1,10 @@
-//! The consumers of a database, under the names that slapd gives them.
+//! The consumers of a database, under the names that slapd gives them, and its copies elsewhere.
 
 use fulgurite_directory::TreeEntry;
 use fulgurite_store::Store;
 
 use super::figures::{Monitor, generalized};
+use crate::statistics::seconds_now;
 
 /// The time of an event that has not happened.
 const NEVER: &str = "00000101000000Z";
@@ -38,6 +39,39 @@ impl Monitor {
                     .with("olmSRLastCookieSent", [consumer.cookie_sent])
                     .with("monitoredInfo", facts),
             );
+        }
+    }
+
+    /// Adds an entry for each search that copies the database to another server.
+    pub(super) fn copies(&self, store: &Store, above: &str, out: &mut Vec<TreeEntry>) {
+        let readers = store.log_readers();
+        if readers.is_empty() {
+            return;
+        }
+        let Ok(view) = store.snapshot() else { return };
+        let Ok(entries) = view.entry_count() else {
+            return;
+        };
+        let now_us = seconds_now() * 1_000_000;
+        for (number, reader) in (1..).zip(readers) {
+            let lag = view.lag_behind(reader.position, now_us);
+            let lag = lag.unwrap_or_default();
+            let phase = match reader.is_refreshing {
+                true => "Refresh",
+                false => "Persist",
+            };
+            let mut facts = vec![
+                format!("copy: {}", reader.name),
+                format!("phase: {phase}"),
+                format!("behind: {}", lag.changes),
+                format!("lag: {}", lag.age_us / 1_000_000),
+            ];
+            if reader.is_refreshing {
+                facts.push(format!("refreshed: {} of {entries}", reader.entries));
+            }
+            let name = format!("Copy {number:03}");
+            let entry = self.entry("monitoredObject", &name, above);
+            out.push(entry.with("monitoredInfo", facts));
         }
     }
 }

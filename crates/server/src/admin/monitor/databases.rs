@@ -137,6 +137,7 @@ impl Monitor {
         out.push(entry);
         if let MonitoredKind::Store(store) = &database.kind {
             self.consumers(store, &dn, out);
+            self.copies(store, &dn, out);
         }
         if glue {
             out.push(
