@@ -135,7 +135,7 @@ fn a_first_refresh_names_parents_first_below_a_skipped_entry() {
 fn consumers_like_slapd_get_deletions_in_sets() {
     let world = world();
     let mut consumer = Consumer::new(&EVERYTHING);
-    consumer.is_like_slapd = true;
+    consumer.program = Program::Client;
     refresh(&world, &EVERYTHING, &mut consumer);
     world.delete(&world.root(), JANE);
     world.delete(&world.root(), JOHN);
@@ -619,7 +619,8 @@ fn random_history(seed: u64, wanted: &Wanted) {
     world.add(&root, BASE, &[("objectClass", "organizationalUnit")]);
     let mut random = Random::new(seed);
     let (mut poller, mut persisting) = (Consumer::new(wanted), Consumer::new(wanted));
-    (poller.is_like_slapd, persisting.is_like_slapd) = (random.chance(50), random.chance(50));
+    poller.program = Program::random(&mut random);
+    persisting.program = Program::random(&mut random);
     let mut task = None;
     for round in 0..25 {
         let is_last = round == 24;
@@ -673,7 +674,7 @@ fn random_history(seed: u64, wanted: &Wanted) {
                 assert_equal(&world, wanted, &poller, &format!("{label}, polled"));
             } else if random.chance(50) {
                 poller = Consumer::new(wanted);
-                poller.is_like_slapd = random.chance(50);
+                poller.program = Program::random(&mut random);
             }
         }
     }

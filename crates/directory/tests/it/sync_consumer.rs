@@ -10,6 +10,7 @@ use fulgurite_directory::{OverlaySettings, Progress, Quantum, SearchTask, Sessio
 use fulgurite_ldap::control::{EntryState, SyncDone, SyncInfo, SyncMode, SyncRequest, SyncState};
 use fulgurite_ldap::{ModifyOperation, Request, Response, ResponseMessage, ResultCode, Scope, oid};
 use fulgurite_policy::Origin;
+use fulgurite_testkit::Random;
 
 use crate::support::*;
 
@@ -71,9 +72,26 @@ pub(crate) struct Consumer {
     pub(crate) seen: Vec<String>,
     pub(crate) result: Option<ResultCode>,
     pub(crate) is_strict: bool,
-    /// True if it is another program, and gives no hint. Then deletions of a refresh come in sets.
-    /// Like slapd, it passes over entries in the persist stage whose number is in its state.
-    pub(crate) is_like_slapd: bool,
+    pub(crate) program: Program,
+}
+
+/// The program that a consumer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// This one, with a copy that no client changes: `fg=0`, and the reload hint.
+    #[default]
+    Ours,
+    /// slapd gives the hint alone. It passes over entries in the persist stage whose number is in
+    /// its state.
+    Slapd,
+    /// A client gives neither. Deletions of a refresh come in sets. Otherwise it is like slapd.
+    Client,
+}
+
+impl Program {
+    pub(crate) fn random(random: &mut Random) -> Program {
+        *random.pick(&[Program::Ours, Program::Slapd, Program::Client])
+    }
 }
 
 impl Consumer {
@@ -132,7 +150,8 @@ impl Consumer {
                     SyncInfo::RefreshDelete(end) => self.end_refresh(true, end.cookie),
                     SyncInfo::RefreshPresent(end) => self.end_refresh(false, end.cookie),
                     SyncInfo::SyncIdSet(set) if set.refresh_deletes => {
-                        assert!(self.is_like_slapd, "deletions come as entries");
+                        let takes_sets = self.program == Program::Client;
+                        assert!(takes_sets, "deletions come as entries");
                         self.seen.push(format!("gone {}", set.uuids.len()));
                         self.gone(&set.uuids);
                         self.keep(set.cookie);
@@ -172,7 +191,7 @@ impl Consumer {
         let uuid = state.entry_uuid;
         self.named.insert(uuid);
         if state.state == EntryState::Delete {
-            let in_set = self.is_like_slapd && self.is_refreshing;
+            let in_set = self.program == Program::Client && self.is_refreshing;
             assert!(!in_set, "a deletion outside a set: {:#?}", self.seen);
             let Some(gone) = self.copies.remove(&uuid) else {
                 return;
@@ -183,7 +202,7 @@ impl Consumer {
             assert!(is_free, "{child:?} hangs in the air: {:#?}", self.seen);
             return;
         }
-        if self.is_like_slapd && !self.is_refreshing && self.covers(&copy) {
+        if self.program != Program::Ours && !self.is_refreshing && self.covers(&copy) {
             return;
         }
         let mut holders = self.copies.iter();
@@ -287,13 +306,13 @@ pub(crate) fn begin_as<'d>(
     consumer.begin();
     let mut cookie = consumer.cookie.clone();
     let cookie = cookie.get_or_insert_with(|| b"rid=007".to_vec());
-    if !consumer.is_like_slapd {
+    if consumer.program == Program::Ours {
         cookie.extend_from_slice(b",fg=0");
     }
     let request = SyncRequest {
         mode,
         cookie: Some(cookie.as_slice()),
-        reload_hint: !consumer.is_like_slapd,
+        reload_hint: consumer.program != Program::Client,
     };
     let mut search = wanted.search();
     search.controls = vec![
@@ -361,7 +380,7 @@ pub(crate) fn assert_equal(world: &World, wanted: &Wanted, consumer: &Consumer, 
             let uuid = copy.attributes["entryUUID"].iter().next().unwrap();
             let mut copy = copy.clone();
             // Entries that have moved along with others have the number of the move there.
-            if consumer.is_like_slapd
+            if consumer.program != Program::Ours
                 && let Some(other) = expected.get(uuid)
                 && csn_of(&copy) > csn_of(other)
             {

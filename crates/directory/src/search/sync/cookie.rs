@@ -10,7 +10,7 @@ pub(super) struct CookieForm {
     pub(super) rid: u16,
     /// The number of this server; 0 if it has none.
     pub(super) server: u16,
-    /// True if the consumer is a server like this one.
+    /// True if the consumer is a peer (`fg=1`).
     pub(super) is_peer: bool,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct RequestCookie {
     pub(super) is_of_copy: bool,
     /// The number of the consumer's server, if it sends one.
     pub(super) server: Option<u16>,
-    /// True if the consumer is a server like this one, and clients may update it.
+    /// True if the consumer is a peer (`fg=1`): a server of this program that clients may update.
     pub(super) is_peer: bool,
-    /// True if the consumer is a server like this one, whoever changes its copy.
+    /// True if the consumer is a server of this program (`fg=0`, `fg=1`), whoever changes its copy.
     pub(super) is_of_same_program: bool,
     /// The state of the consumer's copy; empty if it has none.
     pub(super) vector: CsnVector,

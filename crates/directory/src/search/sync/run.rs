@@ -40,7 +40,7 @@ pub(crate) struct SyncRun<'d> {
     pub(super) form: CookieForm,
     /// The number of the consumer's server. Its own changes are not sent in the persist stage.
     pub(super) own_server: Option<u16>,
-    /// True if the consumer is no server like this one.
+    /// True if the consumer is another program (no `fg`).
     pub(super) is_like_slapd: bool,
     /// Present if the search goes on after the refresh.
     pub(super) waiting: Option<WaitingSearch>,
