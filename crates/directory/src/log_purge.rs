@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fulgurite_store::{Store, StoreError};
+use fulgurite_store::{LogPurged, Store, StoreError};
 
 use crate::core::clock::Clock;
 use crate::directory::Directory;
@@ -28,12 +28,11 @@ impl LogPurge {
         self.every
     }
 
-    /// Drops records that are too old, `records_max` at most, in one commit. Returns the number of
-    /// dropped ones; the maximum if more may be due.
+    /// Drops records that are too old, `records_max` at most, in one commit.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn run(&self, records_max: u64) -> Result<u64, StoreError> {
+    pub fn run(&self, records_max: u64) -> Result<LogPurged, StoreError> {
         self.store.purge_log(self.clock.now().0, records_max)
     }
 }

@@ -76,7 +76,7 @@ pub use view::{
     AllEntries, AttributeView, EntryView, EntryWalk, Export, LogLag, NameLookup, ParkedView, Shape,
     StoredSelector, Tombstone, ValueSelection, View, compile_filter,
 };
-pub use write::{RoomFor, ValueChange, Writer};
+pub use write::{LogPurged, RoomFor, Savepoint, ValueChange, Writer};
 
 #[cfg(test)]
 mod testing;

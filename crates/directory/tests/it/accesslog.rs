@@ -8,6 +8,7 @@ use fulgurite_directory::{
 };
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode, Scope, oid};
 use fulgurite_schema::{Builtin, SchemaBuilder};
+use fulgurite_store::LogPurged;
 
 use crate::guards::overlay;
 use crate::support::{Asked, EntryText, JANE, PEOPLE, TOP, World, asked};
@@ -316,10 +317,11 @@ fn old_records_go_without_an_update() {
     let count = records(&world, "(objectClass=*)").len() as u64;
     assert!(count > 0);
     world.clock.sleep_s(59);
-    assert_eq!(purge.run(1_000).expect("a sound store"), 0);
+    assert_eq!(purge.run(1_000).expect("a sound store"), LogPurged::Done(0));
     world.clock.sleep_s(2);
-    assert_eq!(purge.run(1).expect("a sound store"), 1);
-    assert_eq!(purge.run(1_000).expect("a sound store"), count - 1);
+    assert_eq!(purge.run(1).expect("a sound store"), LogPurged::More(1));
+    let rest = purge.run(1_000).expect("a sound store");
+    assert_eq!(rest, LogPurged::Done(count - 1));
     assert_eq!(records(&world, "(objectClass=*)"), []);
     let change: [(ModifyOperation, &str, &[&str]); 1] = [(Replace, "title", &["new"])];
     assert_ok(&world.modify(&world.root(), JANE, &change));

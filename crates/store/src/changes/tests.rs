@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::*;
-use crate::{EntryId, Store, View, Writer};
+use crate::{EntryId, LogPurged, Store, View, Writer};
 use fulgurite::{Database, Snapshot as _};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -270,14 +270,22 @@ fn a_purge_drops_old_records_without_a_write() {
     });
     let state = || made.snapshot().unwrap().changes().unwrap();
     let before = made.commit_counts().commits;
-    assert_eq!(made.purge_log(51, 1000).unwrap(), 0, "none is older");
+    assert_eq!(
+        made.purge_log(51, 1000).unwrap(),
+        LogPurged::Done(0),
+        "none is older"
+    );
     assert_eq!(
         made.commit_counts().commits,
         before,
         "and nothing is written"
     );
-    assert_eq!(made.purge_log(100, 10).unwrap(), 10, "a few at a time");
-    assert_eq!(made.purge_log(100, 1000).unwrap(), 39);
+    assert_eq!(
+        made.purge_log(100, 10).unwrap(),
+        LogPurged::More(10),
+        "a few at a time"
+    );
+    assert_eq!(made.purge_log(100, 1000).unwrap(), LogPurged::Done(39));
     assert_eq!((state().oldest, state().horizon.of(1)), (50, Some(csn(49))));
     assert_clean(&made.store);
     made.keep_changes(Retention {
@@ -285,8 +293,8 @@ fn a_purge_drops_old_records_without_a_write() {
         records_min: 8,
         ..Retention::default()
     });
-    assert_eq!(made.purge_log(1000, 1000).unwrap(), 43);
-    assert_eq!(made.purge_log(1000, 1000).unwrap(), 0);
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), LogPurged::Done(43));
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), LogPurged::Done(0));
     made.keep_changes(Retention {
         time_us_max: 50,
         ..Retention::default()
@@ -297,14 +305,14 @@ fn a_purge_drops_old_records_without_a_write() {
         let other = scope.spawn(|| store.purge_log(1000, 1000).unwrap());
         other.join().unwrap()
     });
-    assert_eq!(dropped, 0, "another one writes");
+    assert_eq!(dropped, LogPurged::Busy, "another one writes");
     drop(writer);
     // The newest one goes too.
-    assert_eq!(made.purge_log(1000, 1000).unwrap(), 8);
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), LogPurged::Done(8));
     let empty = state();
     assert_eq!((empty.len(), empty.newest, empty.bytes), (0, 100, 0));
     assert_eq!(empty.horizon, empty.vector);
-    assert_eq!(made.purge_log(1000, 1000).unwrap(), 0);
+    assert_eq!(made.purge_log(1000, 1000).unwrap(), LogPurged::Done(0));
     assert_clean(&made.store);
     // Positions and chains go on.
     commit_changes(&made.store, 101..=102);
@@ -641,4 +649,31 @@ proptest! {
         drop(view);
         assert_clean(&made.store);
     }
+}
+
+#[test]
+fn a_part_of_a_transaction_is_undone_alone() {
+    let made = create();
+    let mut writer = made.write().unwrap();
+    let first = writer.savepoint().unwrap();
+    log(&mut writer, ChangeKind::Modify, 1);
+    writer.put_sync_row(b"kept", b"1").unwrap();
+    let changes = writer.changes_made();
+    let second = writer.savepoint().unwrap();
+    log(&mut writer, ChangeKind::Modify, 2);
+    writer.put_sync_row(b"kept", b"2").unwrap();
+    writer.put_sync_row(b"undone", b"1").unwrap();
+    assert!(writer.changes_made() > changes);
+    writer.undo(second);
+    assert_eq!(writer.changes_made(), changes);
+    assert_eq!(writer.sync_row(b"kept").unwrap(), Some(&b"1"[..]));
+    assert_eq!(writer.log_state().unwrap().newest, 1);
+    writer.keep(first).unwrap();
+    log(&mut writer, ChangeKind::Modify, 3);
+    writer.commit().unwrap();
+    let view = made.snapshot().unwrap();
+    assert_eq!(view.sync_row(b"undone").unwrap(), None);
+    assert_eq!(view.changes().unwrap().newest, 2);
+    assert_eq!(view.change(2).unwrap().unwrap().csn, csn(3));
+    assert_clean(&made.store);
 }

@@ -20,6 +20,17 @@ pub enum RoomFor {
     Deletion,
 }
 
+/// The outcome of a purge of old records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogPurged {
+    /// No more records are due. This number has been dropped.
+    Done(u64),
+    /// More may be due. This number has been dropped.
+    More(u64),
+    /// Another writer uses the store, and records are due.
+    Busy,
+}
+
 impl Store {
     /// Drops the oldest records of the log, to make room for other data in a full store. Returns
     /// false if that cannot help. Either the log has no more to give, or the update is too large.
@@ -52,18 +63,17 @@ impl Store {
     }
 
     /// Drops records that are older than the log keeps them, though nobody writes: `records_max` of
-    /// them at most. Returns the number of dropped ones; the maximum if more may be due. A store
-    /// that another writer uses waits for the next call.
+    /// them at most. It does not wait for another writer.
     ///
     /// # Errors
     /// [`StoreError::Engine`].
-    pub fn purge_log(&self, now_us: u64, records_max: u64) -> Result<u64, StoreError> {
+    pub fn purge_log(&self, now_us: u64, records_max: u64) -> Result<LogPurged, StoreError> {
         let before_us = now_us.saturating_sub(self.retention().time_us_max);
         if !self.has_record_before(before_us)? {
-            return Ok(0);
+            return Ok(LogPurged::Done(0));
         }
         let Some(mut writer) = self.try_write()? else {
-            return Ok(0);
+            return Ok(LogPurged::Busy);
         };
         writer.use_reserve();
         writer.log_state()?;
@@ -75,7 +85,10 @@ impl Store {
             writer.log.has_changed = true;
             writer.commit()?;
         }
-        Ok(dropped)
+        Ok(match dropped < records_max {
+            true => LogPurged::Done(dropped),
+            false => LogPurged::More(dropped),
+        })
     }
 
     /// Returns true if the oldest record of the log is from before a time, or damaged.

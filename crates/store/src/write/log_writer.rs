@@ -13,7 +13,7 @@ use fulgurite::{Snapshot, WriteTxn};
 const RECORD_ROOM: usize = 480;
 
 /// The log in a writer's transaction.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LogWriter {
     /// Read at the first change.
     pub(super) state: Option<LogState>,

@@ -16,11 +16,13 @@ mod pending_counts;
 mod placeholder;
 mod put_record;
 mod rename;
+mod savepoint;
 mod sync_rows;
 mod writer;
 
-pub use log::RoomFor;
+pub use log::{LogPurged, RoomFor};
 pub use modify_values::ValueChange;
+pub use savepoint::Savepoint;
 pub use writer::Writer;
 pub(crate) use writer::{NumberedAttributes, name_below};
 

@@ -29,6 +29,8 @@ pub struct Writer<'s> {
     full_at: Option<u64>,
     /// The system's number of the error, if a change failed because the disk is full.
     disk_full: Option<i32>,
+    /// Changing parts of operations so far, without those that write what was collected.
+    pub(super) changes: u64,
     /// True if the commit will make a new state.
     pub(crate) has_changed_entries: bool,
     /// True if that state will have other indexes.
@@ -94,6 +96,7 @@ impl<'s> Writer<'s> {
             poisoned: false,
             full_at: None,
             disk_full: None,
+            changes: 0,
             has_changed_entries: false,
             has_changed_indexes: false,
             log: LogWriter::default(),
@@ -160,12 +163,28 @@ impl<'s> Writer<'s> {
 
     /// Writes the collected changes.
     pub(super) fn flush(&mut self) -> Result<(), StoreError> {
+        let changes = self.changes;
         self.apply(|writer| {
             writer
                 .postings
                 .flush(&mut writer.view.txn, writer.view.store.dbs.index)?;
             writer.flush_counts()
-        })
+        })?;
+        self.changes = changes;
+        Ok(())
+    }
+
+    /// Returns a number that grows with each change, so that a caller sees if something has changed.
+    #[must_use]
+    pub fn changes_made(&self) -> u64 {
+        self.changes
+    }
+
+    /// Forgets a failure whose changes have been undone.
+    pub(super) fn heal(&mut self) {
+        self.poisoned = false;
+        self.full_at = None;
+        self.disk_full = None;
     }
 
     /// Notes that an entry has more children, whose names and records are written already.
@@ -185,6 +204,7 @@ impl<'s> Writer<'s> {
     ) -> Result<R, StoreError> {
         self.check_not_poisoned()?;
         self.poisoned = true;
+        self.changes += 1;
         let result = change(self);
         match &result {
             Ok(_) => self.poisoned = false,
