@@ -7,9 +7,10 @@ use fulgurite_store::{RoomFor, StoreError, View};
 
 use crate::core::database::Database;
 use crate::directory::Directory;
-use crate::write::replicated::applier::Applier;
+use crate::write::replicated::applier::{Applier, BatchOutcome};
 use crate::write::replicated::{
-    ContentError, ContentReport, CopiedContent, QuarantinedEntry, quarantined, state_of,
+    ContentError, ContentReport, CopiedContent, QuarantineSize, QuarantinedEntry, quarantined,
+    quarantined_by, state_of,
 };
 
 impl Directory {
@@ -33,17 +34,8 @@ impl Directory {
         changes: &[ContentChange],
     ) -> Result<ContentReport, ContentError> {
         let database = self.database_at(store).ok_or(ContentError::NoDatabase)?;
-        let mut writer = database.store.write()?;
-        if changes.iter().all(is_deletion) {
-            writer.use_reserve();
-        }
         let facts = content.facts();
-        let applier = Applier::new(self.core(), database, &mut writer, content)?;
-        let report = applier.run(changes);
-        let report = report.and_then(|report| {
-            writer.commit()?;
-            Ok(report)
-        });
+        let report = self.apply_batch(database, content, changes);
         if report.is_err() {
             content.restore(facts);
         }
@@ -59,6 +51,36 @@ impl Directory {
         Ok(report)
     }
 
+    fn apply_batch(
+        &self,
+        database: &Database,
+        content: &mut CopiedContent,
+        changes: &[ContentChange],
+    ) -> Result<ContentReport, ContentError> {
+        let begin = || {
+            let mut writer = database.store.write()?;
+            if changes.iter().all(is_deletion) {
+                writer.use_reserve();
+            }
+            Ok::<_, StoreError>(writer)
+        };
+        let facts = content.facts();
+        let mut writer = begin()?;
+        let applier = Applier::new(self.core(), database, &mut writer, content)?;
+        let report = match applier.run(changes)? {
+            BatchOutcome::Applied(report) => report,
+            BatchOutcome::Spoiled => {
+                drop(writer);
+                content.restore(facts);
+                writer = begin()?;
+                let applier = Applier::new(self.core(), database, &mut writer, content)?;
+                applier.run_singly(changes)?
+            }
+        };
+        writer.commit()?;
+        Ok(report)
+    }
+
     /// Tries the entries in the quarantine of a database again.
     ///
     /// # Errors
@@ -69,7 +91,7 @@ impl Directory {
         content: &mut CopiedContent,
     ) -> Result<(), ContentError> {
         let database = self.database_at(store).ok_or(ContentError::NoDatabase)?;
-        if quarantined(&database.store.snapshot()?)?.is_empty() {
+        if QuarantineSize::read(&database.store.snapshot()?)?.rows == 0 {
             return Ok(());
         }
         let mut writer = database.store.write()?;
@@ -102,6 +124,14 @@ impl Database {
     pub fn content_state(&self) -> Result<Vec<String>, StoreError> {
         let view: View<'_> = self.store.snapshot()?;
         state_of(&view)
+    }
+
+    /// Returns the number of entries of a consumer that could not be stored.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store fails.
+    pub fn quarantined_count(&self, rid: u16) -> Result<u64, StoreError> {
+        Ok(quarantined_by(&self.store.snapshot()?, rid)?.len() as u64)
     }
 
     /// Returns the entries of a copy that could not be stored.

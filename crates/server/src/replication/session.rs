@@ -340,10 +340,9 @@ impl<'l> Session<'l> {
 
     fn count_quarantined(&mut self, directory: &Directory) {
         let database = directory.database_at(&self.task.store);
-        let rows = database.and_then(|database| database.quarantined().ok());
         let rid = self.task.settings.rid;
-        let own = rows.map(|rows| rows.iter().filter(|row| row.rid == rid).count() as u64);
-        self.shown.quarantined = own.unwrap_or(self.shown.quarantined);
+        let count = database.and_then(|database| database.quarantined_count(rid).ok());
+        self.shown.quarantined = count.unwrap_or(self.shown.quarantined);
     }
 
     fn wait(&mut self, until_ms: u64) {

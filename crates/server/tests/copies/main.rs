@@ -11,7 +11,7 @@ use fulgurite_config::{Layer, Settings};
 use fulgurite_ldap::MessageId;
 use fulgurite_server::{Handler as _, Live, open_directory};
 use fulgurite_testkit::{Random, quick_or_long, seed};
-use provider::{Encryption, PASSWORD, end, entry, server_config};
+use provider::{Encryption, PASSWORD, end, entry, numbered_entry, server_config};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 
 /// How long anything may take.
@@ -195,6 +195,38 @@ fn a_hostile_provider_breaks_nothing() {
     let report =
         fulgurite_store::verify(&database.store().snapshot().expect("a view")).expect("readable");
     assert!(report.problems.is_empty(), "{report:?}");
+}
+
+/// A provider may have thousands of entries that the schema here does not know. A session with them
+/// fails and stores nothing. The next one begins anew.
+#[test]
+fn a_flood_of_entries_that_cannot_be_stored_passes() {
+    let flood = |number: usize, id: MessageId| {
+        if number >= 2 {
+            return whole(number, id);
+        }
+        let mut all = content(id);
+        for at in 0..10_010_u32 {
+            let name = at.to_string();
+            let attributes = [
+                ("objectClass", "noSuchClass"),
+                ("noSuchType", "x"),
+                ("ou", &name),
+            ];
+            let dn = format!("ou={name},dc=x");
+            all.push(numbered_entry(id, at, &dn, &attributes));
+        }
+        all.push(end(id, number));
+        all
+    };
+    let (port, count) = provider::start(Encryption::None, Box::new(flood));
+    let copy = Copy::new(&format!(
+        "provider=ldap://localhost:{port} bindmethod=simple binddn=cn=r credentials={PASSWORD}"
+    ));
+    copy.run_until(|copy| count.load(Ordering::SeqCst) > 2 && is_whole(copy));
+    let database = &copy.live.current().databases()[0];
+    assert_eq!(database.quarantined_count(1).expect("a sound store"), 0);
+    assert_eq!(database.content_state().expect("a state").len(), 1);
 }
 
 /// Changes messages in a way that no provider should.

@@ -167,9 +167,25 @@ fn bound(
 
 /// Returns an entry of a refresh.
 pub(crate) fn entry(id: MessageId, uuid: u8, dn: &str, attributes: &[(&str, &str)]) -> Vec<u8> {
+    entry_of(id, [uuid; 16], dn, attributes)
+}
+
+/// Returns one of many entries of a refresh.
+pub(crate) fn numbered_entry(
+    id: MessageId,
+    number: u32,
+    dn: &str,
+    attributes: &[(&str, &str)],
+) -> Vec<u8> {
+    let mut uuid = [0xee; 16];
+    uuid[..4].copy_from_slice(&number.to_be_bytes());
+    entry_of(id, uuid, dn, attributes)
+}
+
+fn entry_of(id: MessageId, uuid: [u8; 16], dn: &str, attributes: &[(&str, &str)]) -> Vec<u8> {
     let value = SyncState {
         state: EntryState::Add,
-        entry_uuid: [uuid; 16],
+        entry_uuid: uuid,
         cookie: None,
     };
     let value = value.encode();

@@ -10,8 +10,9 @@ use fulgurite_store::{CsnVector, EntryId, Scope, StoreError, Writer};
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
 use super::numbers::Deletion;
+use super::quarantine::QuarantineSize;
 use super::state::{texts_of, vector_of};
-use super::waiting_rows::{WaitingEntries, waiting};
+use super::waiting_rows::WaitingSummary;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 
@@ -32,6 +33,15 @@ pub struct ContentReport {
     pub warnings: Vec<String>,
 }
 
+/// The outcome of a batch on the writer.
+#[derive(Debug)]
+pub(crate) enum BatchOutcome {
+    Applied(ContentReport),
+    /// A refused change has stored a part of itself. The batch has to be undone, and its changes
+    /// [applied singly](Applier::run_singly).
+    Spoiled,
+}
+
 /// The application of one batch.
 pub(crate) struct Applier<'a, 'd> {
     pub(super) core: &'d Core,
@@ -48,7 +58,11 @@ pub(crate) struct Applier<'a, 'd> {
     /// Entries of the batch: the look-up before the first change, and what the batch did to them.
     pub(super) known: HashMap<EntryUuid, Option<EntryId>>,
     /// Entries whose name another entry has.
-    pub(super) waiting: WaitingEntries,
+    pub(super) waiting: WaitingSummary,
+    /// Waiting entries that have given their names away. They are decided next.
+    pub(super) freed: Vec<EntryUuid>,
+    /// The size of the quarantine, once it is known.
+    pub(super) quarantine_size: Option<QuarantineSize>,
     /// The operation of a log that is being done.
     pub(super) operation: Option<LoggedOperation>,
     pub(super) report: ContentReport,
@@ -65,7 +79,7 @@ impl<'a, 'd> Applier<'a, 'd> {
         writer: &'a mut Writer<'d>,
         content: &'a mut CopiedContent,
     ) -> Result<Applier<'a, 'd>, StoreError> {
-        let waiting = waiting(writer)?;
+        let waiting = WaitingSummary::read(writer, content.rid)?;
         // The transaction that noted it may have been dropped.
         content.tells_whole = None;
         Ok(Applier {
@@ -79,6 +93,8 @@ impl<'a, 'd> Applier<'a, 'd> {
             content,
             known: HashMap::new(),
             waiting,
+            freed: Vec::new(),
+            quarantine_size: None,
             operation: None,
             report: ContentReport::default(),
         })
@@ -88,31 +104,118 @@ impl<'a, 'd> Applier<'a, 'd> {
     ///
     /// # Errors
     /// [`ContentError::Store`], after which the transaction must not be committed.
-    pub(crate) fn run(mut self, changes: &[ContentChange]) -> Result<ContentReport, ContentError> {
+    pub(crate) fn run(mut self, changes: &[ContentChange]) -> Result<BatchOutcome, ContentError> {
         self.look_up(changes)?;
+        self.prepare(changes)?;
+        for (at, change) in changes.iter().enumerate() {
+            self.look_ahead(changes, at);
+            let before = self.writer.changes_made();
+            let applied = self.apply(change);
+            let is_partial = self.writer.changes_made() != before;
+            match applied {
+                Err(ContentError::Refused(_) | ContentError::LostSync(_)) if is_partial => {
+                    return Ok(BatchOutcome::Spoiled);
+                }
+                applied => match self.settle_change(change, applied)? {
+                    true => {}
+                    false => break,
+                },
+            }
+        }
+        Ok(BatchOutcome::Applied(self.finish()))
+    }
+
+    /// As [`run`](Self::run), but undoes what a refused change has stored of itself.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn run_singly(
+        mut self,
+        changes: &[ContentChange],
+    ) -> Result<ContentReport, ContentError> {
+        self.prepare(changes)?;
+        for (at, change) in changes.iter().enumerate() {
+            self.look_ahead(changes, at);
+            let applied = self.attempt(|applier| applier.apply(change));
+            if !self.settle_change(change, applied)? {
+                break;
+            }
+        }
+        Ok(self.finish())
+    }
+
+    fn prepare(&mut self, changes: &[ContentChange]) -> ContentResult {
         if self.content.multi_provider {
             self.read_told()?;
         }
         self.reached_last = reached_by(changes);
-        for (at, change) in changes.iter().enumerate() {
-            self.reached_next = match changes.get(at + 1) {
-                Some(ContentChange::Reached { csns, .. }) => vector_of(csns),
-                _ => CsnVector::default(),
-            };
-            match self.apply(change) {
-                Ok(()) => self.report.applied += 1,
-                Err(ContentError::Refused(reason)) => self.refuse(change, &reason)?,
-                Err(ContentError::LostSync(reason)) => {
-                    self.report.lost_sync = Some(reason);
-                    break;
-                }
-                Err(error) => return Err(error),
+        Ok(())
+    }
+
+    fn look_ahead(&mut self, changes: &[ContentChange], at: usize) {
+        self.reached_next = match changes.get(at + 1) {
+            Some(ContentChange::Reached { csns, .. }) => vector_of(csns),
+            _ => CsnVector::default(),
+        };
+    }
+
+    /// Notes the outcome of a change. Returns true if the next one follows.
+    fn settle_change(
+        &mut self,
+        change: &ContentChange,
+        applied: ContentResult,
+    ) -> ContentResult<bool> {
+        match applied {
+            Ok(()) => self.report.applied += 1,
+            Err(ContentError::Refused(reason)) => self.refuse(change, &reason)?,
+            Err(ContentError::LostSync(reason)) => {
+                self.report.lost_sync = Some(reason);
+                return Ok(false);
             }
+            Err(error) => return Err(error),
         }
+        Ok(true)
+    }
+
+    fn finish(mut self) -> ContentReport {
         if self.has_reached {
             self.report.state = Some(texts_of(&self.vector));
         }
-        Ok(self.report)
+        self.report
+    }
+
+    /// Does something. If it is refused, all of it is undone.
+    ///
+    /// The ids that a refresh has named stay. Those of undone entries are not given again.
+    pub(super) fn attempt(
+        &mut self,
+        action: impl FnOnce(&mut Self) -> ContentResult,
+    ) -> ContentResult {
+        let savepoint = self.writer.savepoint()?;
+        let facts = self.content.facts();
+        let (vector, has_reached) = (self.vector.clone(), self.has_reached);
+        let (waiting, freed) = (self.waiting.clone(), self.freed.len());
+        let report = &self.report;
+        let counts = (report.quarantined, report.conflicts, report.warnings.len());
+        let done = action(self);
+        match &done {
+            Ok(()) => self.writer.keep(savepoint)?,
+            Err(ContentError::Refused(_) | ContentError::LostSync(_)) => {
+                self.writer.undo(savepoint);
+                self.content.restore(facts);
+                self.content.tells_whole = None;
+                (self.vector, self.has_reached) = (vector, has_reached);
+                (self.report.quarantined, self.report.conflicts) = (counts.0, counts.1);
+                self.report.warnings.truncate(counts.2);
+                self.known.clear();
+                self.operation = None;
+                self.waiting = waiting;
+                self.freed.truncate(freed);
+                self.quarantine_size = None;
+            }
+            Err(_) => {}
+        }
+        done
     }
 
     fn apply(&mut self, change: &ContentChange) -> ContentResult {

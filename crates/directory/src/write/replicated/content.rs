@@ -49,8 +49,9 @@ pub struct CopiedContent {
 /// The facts that a dropped transaction must not have changed.
 ///
 /// The entries that a refresh has named are not among them: another refresh begins.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TransactionFacts {
+    is_refreshing: bool,
     glued: Vec<EntryId>,
     parked: Vec<EntryId>,
     told: CsnVector,
@@ -122,6 +123,7 @@ impl CopiedContent {
     /// Returns the facts as they are before a transaction.
     pub(crate) fn facts(&self) -> TransactionFacts {
         TransactionFacts {
+            is_refreshing: self.is_refreshing,
             glued: self.glued.clone(),
             parked: self.parked.clone(),
             told: self.told.clone(),
@@ -130,6 +132,7 @@ impl CopiedContent {
 
     /// Goes back to the facts from before a transaction that was dropped.
     pub(crate) fn restore(&mut self, facts: TransactionFacts) {
+        self.is_refreshing = facts.is_refreshing;
         self.glued = facts.glued;
         self.parked = facts.parked;
         self.told = facts.told;

@@ -18,8 +18,11 @@ pub enum ContentError {
     #[error("{0}")]
     LostSync(String),
     /// Too many entries wait in the quarantine: something else is wrong.
-    #[error("the quarantine is full")]
-    QuarantineFull,
+    #[error("the quarantine is full, with {rows} entries: does the schema here lack something?")]
+    QuarantineFull {
+        /// The entries in it.
+        rows: usize,
+    },
     /// The database is gone from the configuration.
     #[error("the database is no longer configured")]
     NoDatabase,

@@ -21,14 +21,14 @@ use fulgurite_store::{
 };
 use rustc_hash::FxHashMap;
 
-use super::applier::{Applier, ContentReport};
+use super::applier::{Applier, BatchOutcome, ContentReport};
 use super::conflict::is_ahead;
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
 use super::incoming::IncomingReader;
-use super::quarantine::quarantined;
+use super::quarantine::QuarantineSize;
 use super::stamps::EntryStamps;
-use super::waiting_rows::waiting;
+use super::waiting_rows::has_waiting;
 use crate::core::database::Database;
 use crate::core::foundation::Core;
 use crate::directory::Directory;
@@ -129,7 +129,7 @@ impl Directory {
 fn is_new(view: &View<'_>) -> ContentResult<bool> {
     let log = view.changes()?;
     let has_content = view.entry_count()? > 0 || log.newest > 0 || !log.vector.is_empty();
-    Ok(!has_content && waiting(view)?.is_empty() && quarantined(view)?.is_empty())
+    Ok(!has_content && !has_waiting(view)? && QuarantineSize::read(view)?.rows == 0)
 }
 
 impl ContentFill<'_> {
@@ -339,12 +339,24 @@ impl ContentFill<'_> {
         let stored = || {
             let mut writer = writer.into_writer()?;
             writer.expect_vector(&filled)?;
-            let multi_provider = content.multi_provider;
-            let mut applier = Applier::new(core, database, &mut writer, content)?;
-            if let Some(tells_whole) = tells_whole.filter(|_| multi_provider) {
+            let tells_whole = tells_whole.filter(|_| content.multi_provider);
+            if let Some(tells_whole) = tells_whole {
+                let mut applier = Applier::new(core, database, &mut writer, content)?;
                 applier.note_form(tells_whole)?;
             }
-            let mut report = applier.run(&changes)?;
+            let savepoint = writer.savepoint()?;
+            let outcome = Applier::new(core, database, &mut writer, content)?.run(&changes)?;
+            let mut report = match outcome {
+                BatchOutcome::Applied(report) => {
+                    writer.keep(savepoint)?;
+                    report
+                }
+                BatchOutcome::Spoiled => {
+                    writer.undo(savepoint);
+                    content.restore(facts.clone());
+                    Applier::new(core, database, &mut writer, content)?.run_singly(&changes)?
+                }
+            };
             report.applied += added;
             writer.commit()?;
             Ok(report)

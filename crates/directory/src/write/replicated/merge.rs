@@ -80,7 +80,10 @@ impl Applier<'_, '_> {
             self.content.named.insert(id);
         }
         let parent = given.place.as_ref().map(|place| place.above);
-        let parent_waits = parent.is_some_and(|above| self.waiting.contains_key(&above));
+        let parent_waits = match parent {
+            Some(above) => self.waiting_entry(&above)?.is_some(),
+            None => false,
+        };
         let merged = match found {
             Some(id) => self.merged(id, given, incoming, numbers)?,
             None if self.was_deleted(&given.uuid, &incoming)? => {
@@ -123,10 +126,8 @@ impl Applier<'_, '_> {
         }
         self.put_merged(given, merged)?;
         self.release(&given.uuid)?;
-        match freed {
-            Some(freed) => self.settle_one(&freed),
-            None => Ok(()),
-        }
+        self.freed.extend(freed);
+        Ok(())
     }
 
     /// Returns the entry as it will be; `None` if nothing of the state is newer.

@@ -55,6 +55,6 @@ pub use error::ContentError;
 pub use fill::{ContentFill, FillStep};
 pub(crate) use place::{forget_place_of, place_of, put_place_of};
 pub use quarantine::QuarantinedEntry;
-pub(crate) use quarantine::quarantined;
+pub(crate) use quarantine::{QuarantineSize, quarantined, quarantined_by};
 pub(crate) use stamps::{EntryStamps, forget_stamps, put_stamps, stamps_of};
 pub(crate) use state::state_of;

@@ -7,11 +7,14 @@ use fulgurite_store::{Snapshot, StoreError, View};
 use super::applier::Applier;
 use super::error::{ContentError, ContentResult};
 use super::row_reader::RowReader;
+use super::waiting_rows::rid_of;
 
 /// The prefix of the rows.
 const PREFIX: &[u8] = b"quarantine/";
 /// Entries that are kept at most. A provider that fills this is not one of our data.
 const ROWS_MAX: usize = 10_000;
+/// Bytes of all rows at most. A larger entry is kept alone.
+const BYTES_MAX: u64 = 64 << 20;
 /// The version of a row.
 const VERSION: u8 = 3;
 /// The version of a row that does not tell the numbers of parts.
@@ -34,17 +37,52 @@ fn key(uuid: &EntryUuid) -> Vec<u8> {
     [PREFIX, uuid].concat()
 }
 
+/// The size of a quarantine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QuarantineSize {
+    pub(crate) rows: usize,
+    bytes: u64,
+}
+
+impl QuarantineSize {
+    pub(crate) fn read<T: Snapshot>(view: &View<'_, T>) -> Result<Self, StoreError> {
+        let mut size = QuarantineSize::default();
+        view.sync_rows(PREFIX, &mut |_, row| {
+            size.rows += 1;
+            size.bytes += row.len() as u64;
+            true
+        })?;
+        Ok(size)
+    }
+}
+
 /// Returns the entries of a database in the quarantine.
 pub(crate) fn quarantined<T: Snapshot>(
     view: &View<'_, T>,
 ) -> Result<Vec<QuarantinedEntry>, StoreError> {
     let mut found = Vec::new();
     view.sync_rows(PREFIX, &mut |key, value| {
-        let uuid = key.get(PREFIX.len()..).and_then(|key| key.try_into().ok());
-        found.extend(uuid.and_then(|uuid| decode(uuid, value)));
+        found.extend(uuid_of(key).and_then(|uuid| decode(uuid, value)));
         found.len() < ROWS_MAX
     })?;
     Ok(found)
+}
+
+/// Returns the entries of a consumer in the quarantine.
+pub(crate) fn quarantined_by<T: Snapshot>(
+    view: &View<'_, T>,
+    rid: u16,
+) -> Result<Vec<EntryUuid>, StoreError> {
+    let mut found = Vec::new();
+    view.sync_rows(PREFIX, &mut |key, value| {
+        found.extend(uuid_of(key).filter(|_| rid_of(value) == Some(rid)));
+        found.len() < ROWS_MAX
+    })?;
+    Ok(found)
+}
+
+fn uuid_of(key: &[u8]) -> Option<EntryUuid> {
+    key.get(PREFIX.len()..)?.try_into().ok()
 }
 
 impl Applier<'_, '_> {
@@ -55,31 +93,48 @@ impl Applier<'_, '_> {
         entry: &ContentEntry,
         reason: &str,
     ) -> ContentResult {
-        let mut rows = 0;
-        let view: &View<'_, _> = self.writer;
-        view.sync_rows(PREFIX, &mut |_, _| {
-            rows += 1;
-            rows < ROWS_MAX
-        })?;
-        if rows >= ROWS_MAX {
-            return Err(ContentError::QuarantineFull);
+        let mut size = match self.quarantine_size {
+            Some(size) => size,
+            None => QuarantineSize::read(self.writer)?,
+        };
+        let key = key(&entry.uuid);
+        if let Some(before) = self.writer.sync_row(&key)? {
+            size.rows = size.rows.saturating_sub(1);
+            size.bytes = size.bytes.saturating_sub(before.len() as u64);
         }
         let row = encode(rid, entry, reason);
-        Ok(self.writer.put_sync_row(&key(&entry.uuid), &row)?)
+        let bytes = row.len() as u64;
+        let is_full = size.rows >= ROWS_MAX || size.bytes.saturating_add(bytes) > BYTES_MAX;
+        if is_full && size.rows > 0 {
+            return Err(ContentError::QuarantineFull { rows: size.rows });
+        }
+        self.writer.put_sync_row(&key, &row)?;
+        self.quarantine_size = Some(QuarantineSize {
+            rows: size.rows + 1,
+            bytes: size.bytes + bytes,
+        });
+        Ok(())
     }
 
     /// Forgets an entry that has been stored or deleted.
     pub(super) fn release(&mut self, uuid: &EntryUuid) -> ContentResult {
-        Ok(self.writer.delete_sync_row(&key(uuid))?)
+        let key = key(uuid);
+        if self.writer.sync_row(&key)?.is_some() {
+            self.quarantine_size = None;
+            self.writer.delete_sync_row(&key)?;
+        }
+        Ok(())
     }
 
     /// Tries the entries of this consumer in the quarantine again.
     pub(crate) fn retry_quarantined(&mut self) -> ContentResult {
         let view: &View<'_, _> = self.writer;
-        let rows = quarantined(view)?;
-        let rid = self.content.rid;
-        for row in rows.iter().filter(|row| row.rid == rid) {
-            match self.entry_state(&row.entry) {
+        for uuid in quarantined_by(view, self.content.rid)? {
+            let row = self.writer.sync_row(&key(&uuid))?;
+            let Some(row) = row.and_then(|row| decode(uuid, row)) else {
+                continue;
+            };
+            match self.attempt(|applier| applier.entry_state(&row.entry)) {
                 Ok(()) | Err(ContentError::Refused(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -193,7 +248,7 @@ mod tests {
         };
         let row = encode(9, &entry, "a reason");
         let held = decode([7; 16], &row).expect("a row");
-        assert_eq!(super::super::waiting_rows::rid_of(&row), Some(9));
+        assert_eq!(rid_of(&row), Some(9));
         assert_eq!(
             (held.rid, &held.entry, held.reason.as_str()),
             (9, &entry, "a reason")

@@ -31,7 +31,7 @@ impl Applier<'_, '_> {
             self.vector = others.chain(numbers.iter()).collect();
             self.writer.rewind_vector(self.vector.clone())?;
         }
-        if !self.waiting.is_empty() {
+        if self.waiting.has_any {
             let mut state = self.vector.clone();
             state.raise_all(&numbers);
             self.settle(&state)?;

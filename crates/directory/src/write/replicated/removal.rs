@@ -16,7 +16,7 @@ impl Applier<'_, '_> {
     /// Deletes the entry with a UUID, if it is here.
     pub(super) fn delete(&mut self, uuid: &EntryUuid, number: Deletion) -> ContentResult {
         let ends = number.ends;
-        let waiting = self.waiting.get(uuid);
+        let waiting = self.waiting_entry(uuid)?;
         if waiting.is_some_and(|waiting| ends.is_none() || waiting.numbers.values <= ends) {
             self.stop_waiting(uuid)?;
         }

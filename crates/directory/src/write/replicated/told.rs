@@ -152,7 +152,7 @@ impl Applier<'_, '_> {
         &mut self,
         given: &'g ContentEntry,
     ) -> ContentResult<Option<Cow<'g, ContentEntry>>> {
-        let Some(held) = self.waiting.get(&given.uuid).copied() else {
+        let Some(held) = self.waiting_entry(&given.uuid)? else {
             return Ok(Some(Cow::Borrowed(given)));
         };
         let Some(row) = self.waiting_row(&given.uuid)? else {

@@ -1,17 +1,28 @@
 //! The rows of entries that wait for a name.
+//!
+//! Nothing bounds their number: thousands of entries may swap their names in one refresh. So memory
+//! has a summary of the rows, and a part of those that are due.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use fulgurite_ldap::control::EntryUuid;
-use fulgurite_store::{PackedCsn, Snapshot, StoreError, View};
+use fulgurite_store::{CsnVector, PackedCsn, Snapshot, StoreError, View};
 
 use super::numbers::EntryNumbers;
 
 /// The prefix of the rows.
 const PREFIX: &[u8] = b"waiting/";
 
-/// The waiting entries.
-pub(super) type WaitingEntries = BTreeMap<EntryUuid, WaitingEntry>;
+/// The waiting entries, in short.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WaitingSummary {
+    /// True if an entry may wait.
+    pub(super) has_any: bool,
+    /// The least number of each server, of one consumer.
+    least: BTreeMap<u16, PackedCsn>,
+    /// True if an entry of that consumer has no number.
+    has_unnumbered: bool,
+}
 
 /// A waiting entry.
 #[derive(Clone, Copy, Debug)]
@@ -21,23 +32,82 @@ pub(super) struct WaitingEntry {
     pub(super) rid: u16,
 }
 
+impl WaitingSummary {
+    /// Returns the summary of the rows of a database, with the numbers of one consumer.
+    pub(super) fn read<T: Snapshot>(view: &View<'_, T>, rid: u16) -> Result<Self, StoreError> {
+        let mut summary = WaitingSummary::default();
+        view.sync_rows(PREFIX, &mut |_, value| {
+            summary.has_any = true;
+            if let Some(entry) = entry_of(value).filter(|entry| entry.rid == rid) {
+                summary.add(entry.numbers);
+            }
+            true
+        })?;
+        Ok(summary)
+    }
+
+    /// Adds an entry of the consumer.
+    pub(super) fn add(&mut self, numbers: EntryNumbers) {
+        self.has_any = true;
+        let Some(csn) = numbers.values else {
+            self.has_unnumbered = true;
+            return;
+        };
+        let least = self.least.entry(csn.server()).or_insert(csn);
+        *least = csn.min(*least);
+    }
+
+    /// Returns true if a state may cover an entry of the consumer.
+    pub(super) fn has_due(&self, state: &CsnVector) -> bool {
+        self.has_unnumbered || self.least.values().any(|csn| state.covers(*csn))
+    }
+}
+
 pub(super) fn key(uuid: &EntryUuid) -> Vec<u8> {
     [PREFIX, uuid].concat()
 }
 
-/// Returns the entries of a database that wait.
-pub(super) fn waiting<T: Snapshot>(view: &View<'_, T>) -> Result<WaitingEntries, StoreError> {
-    let mut found = WaitingEntries::new();
+/// Returns true if an entry of a database waits.
+pub(super) fn has_waiting<T: Snapshot>(view: &View<'_, T>) -> Result<bool, StoreError> {
+    let mut has_any = false;
+    view.sync_rows(PREFIX, &mut |_, _| {
+        has_any = true;
+        false
+    })?;
+    Ok(has_any)
+}
+
+/// Returns the entries of a consumer that a state covers: those with the least numbers, `count_max`
+/// of them at most, ascending.
+pub(super) fn due<T: Snapshot>(
+    view: &View<'_, T>,
+    (rid, state): (u16, &CsnVector),
+    count_max: usize,
+) -> Result<Vec<EntryUuid>, StoreError> {
+    let mut due: BinaryHeap<(EntryNumbers, EntryUuid)> = BinaryHeap::new();
     view.sync_rows(PREFIX, &mut |key, value| {
         let uuid = key.get(PREFIX.len()..).and_then(|key| key.try_into().ok());
-        let entry = split(value).and_then(|(numbers, row)| {
-            let rid = rid_of(row)?;
-            Some(WaitingEntry { numbers, rid })
+        let entry = entry_of(value).filter(|entry| {
+            let csn = entry.numbers.values;
+            entry.rid == rid && csn.is_none_or(|csn| state.covers(csn))
         });
-        found.extend(uuid.zip(entry));
+        if let Some((uuid, entry)) = uuid.zip(entry) {
+            due.push((entry.numbers, uuid));
+            if due.len() > count_max {
+                due.pop();
+            }
+        }
         true
     })?;
-    Ok(found)
+    let due = due.into_sorted_vec().into_iter();
+    Ok(due.map(|(_, uuid)| uuid).collect())
+}
+
+/// Returns the facts of a row.
+pub(super) fn entry_of(row: &[u8]) -> Option<WaitingEntry> {
+    let (numbers, entry) = split(row)?;
+    let rid = rid_of(entry)?;
+    Some(WaitingEntry { numbers, rid })
 }
 
 /// Splits a row into the numbers and the entry.
