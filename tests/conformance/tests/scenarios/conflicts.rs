@@ -95,11 +95,14 @@ impl Pair {
             let stage = programs[at].stage(&format!("{label}-{}", at + 1));
             stage.expect("a program")
         });
-        let ports = [0, 1].map(|_| {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        // They are held until the proxies have other ports.
+        let listeners = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0"));
+        let ports = listeners.each_ref().map(|listener| {
+            let listener = listener.as_ref().expect("a free port");
             listener.local_addr().expect("its number").port()
         });
         let proxies = ports.map(Proxy::new);
+        drop(listeners);
         for (at, stage) in stages.iter().enumerate() {
             let other = proxies[1 - at].port;
             let lines = format!(
@@ -144,7 +147,8 @@ impl Pair {
     }
 }
 
-/// Returns the entries of a server, without values that each computes. Glue is shown.
+/// Returns the entries of a server, without values that each computes. Glue is shown, without its
+/// number and UUID: each server makes its own.
 fn held(server: &Running<'_>) -> Vec<String> {
     let all = ["-LLL", "-M", "-b", SUFFIX, "(objectClass=*)", "*", "+"];
     // A copy that has not begun has no suffix yet.
@@ -159,7 +163,14 @@ fn held(server: &Running<'_>) -> Vec<String> {
     ];
     let is_shown = |line: &&str| !computed.contains(&line.split(':').next().unwrap_or_default());
     let lines: Vec<&str> = text.lines().filter(is_shown).collect();
-    entries(&lines.join("\n")).into_iter().collect()
+    let shown = entries(&lines.join("\n")).into_iter();
+    let shown = shown.map(|entry| {
+        let is_glue = entry.lines().any(|line| line == "objectClass: glue");
+        let is_own = |line: &&str| is_glue && line.starts_with("entry");
+        let lines: Vec<&str> = entry.lines().filter(|line| !is_own(line)).collect();
+        lines.join("\n")
+    });
+    shown.collect()
 }
 
 /// Plays a conflict. Returns the entries that differ in the end, of both servers.
@@ -203,7 +214,6 @@ fn play(conflict: &Conflict, programs: [Program; 2]) -> [Vec<String>; 2] {
 }
 
 #[test]
-#[ignore = "the pair comes to no common beginning yet"]
 fn two_of_our_servers_agree_after_each_conflict() {
     if !is_ours() {
         return;
@@ -216,7 +226,6 @@ fn two_of_our_servers_agree_after_each_conflict() {
 }
 
 #[test]
-#[ignore = "the pair comes to no common beginning yet"]
 fn our_server_and_slapd_agree_where_two_slapds_do() {
     if !is_ours() {
         return;

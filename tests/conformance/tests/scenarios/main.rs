@@ -58,3 +58,4 @@ mod slapd_by_itself;
 mod soak;
 mod stage;
 mod tools;
+mod untold_deletions;

@@ -7,13 +7,13 @@ use crate::data::{PASSWORD, ROOT, SUFFIX};
 use crate::stage::{Ran, Running, Stage, is_ours, ran};
 
 /// A server with a known address.
-struct Node {
-    stage: Stage,
-    url: String,
+pub(crate) struct Node {
+    pub(crate) stage: Stage,
+    pub(crate) url: String,
 }
 
 impl Node {
-    fn new(stage: Stage) -> Node {
+    pub(crate) fn new(stage: Stage) -> Node {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("its number");
         Node {
@@ -22,7 +22,7 @@ impl Node {
         }
     }
 
-    fn configure(&self, number: u16, lines: &str) {
+    pub(crate) fn configure(&self, number: u16, lines: &str) {
         let lines = format!("{INDEXES}limits * size=unlimited\n{lines}overlay syncprov\n");
         let database = self.stage.database("db", SUFFIX, &lines);
         self.stage.configure(&format!(
@@ -30,13 +30,13 @@ impl Node {
         ));
     }
 
-    fn start(&self) -> Running<'_> {
+    pub(crate) fn start(&self) -> Running<'_> {
         self.stage.start_at(&[&self.url])
     }
 }
 
 /// Returns the line of a consumer of a provider.
-fn syncrepl(rid: u16, url: &str) -> String {
+pub(crate) fn syncrepl(rid: u16, url: &str) -> String {
     format!(
         "syncrepl rid={rid} provider={url} searchbase=\"{SUFFIX}\" bindmethod=simple \
          binddn=\"{ROOT}\" credentials={PASSWORD} retry=\"1 +\" type=refreshAndPersist\n"

@@ -232,7 +232,7 @@ fn a_provider_shows_its_copies() {
     }
     let provider = Stage::new("shown-provider");
     let database = provider.database("db", SUFFIX, "overlay syncprov\n");
-    let monitor = format!("database monitor\nrootdn \"{ROOT}\"\nrootpw {PASSWORD}\n");
+    let monitor = format!("database monitor\nrootdn \"{ROOT}\"\n");
     let lines = format!("moduleload syncprov.so\nserverID 1\n{database}{monitor}");
     provider.configure(&lines);
     provider.add(TOP).well();

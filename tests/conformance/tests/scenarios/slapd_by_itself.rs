@@ -44,7 +44,6 @@ fn rename_and_change(client: &mut Client, from: &str, to: &str, deletes_old: boo
 }
 
 #[test]
-#[ignore = "about slapd alone, whose timing decides"]
 fn a_killed_copy_of_slapd_loses_a_name() {
     let provider = Provider::new("by-itself", "");
     let person = format!("dn: cn=n1,ou=a,{SUFFIX}\nobjectClass: person\ncn: n1\nsn: x\n");
@@ -92,7 +91,6 @@ fn a_killed_copy_of_slapd_loses_a_name() {
 }
 
 #[test]
-#[ignore = "about slapd alone, whose timing decides"]
 fn a_killed_slapd_has_a_state_from_before_its_newest_entry() {
     let mut provider = Provider::new("by-itself-state", "syncprov-checkpoint 1 1\n");
     let server = provider.start();
