@@ -106,6 +106,50 @@ fn a_deletion_without_a_number_reaches_consumers_of_another_provider() {
     }
 }
 
+/// slapd tells no number of a deletion in a refresh, and often only names what is there. So one of
+/// several providers does not know all deletions behind it.
+#[test]
+fn a_provider_that_may_lack_deletions_names_all_entries() {
+    let state = vec![csn(5)];
+    let named = [
+        ContentChange::Present(vec![[1; 16]]),
+        ContentChange::DropUnnamed { state },
+    ];
+    for told in [&named[..], &[delete(9)]] {
+        let mut copy = Copy::new(|_| {}, true);
+        copy.apply(&[unit(1, TOP, 1), reached(1)]);
+        let mut consumer = Consumer::new(&EVERYTHING);
+        refresh(&copy.world, &EVERYTHING, &mut consumer);
+        // The consumer got an entry from there that this server never had.
+        let attributes = [
+            (
+                "entryUUID",
+                "09090909-0909-0909-0909-090909090909".to_owned(),
+            ),
+            ("entryCSN", csn(3)),
+        ];
+        let attributes = attributes.map(|(name, value)| (name.to_owned(), [value].into()));
+        let copied = Copied {
+            dn: format!("ou=x,{TOP}"),
+            attributes: attributes.into(),
+        };
+        consumer.copies.insert([9; 16], copied);
+        consumer.cookie = Some(format!("rid=007,csn={}", csn(4)).into_bytes());
+        copy.apply(&[&[ContentChange::BeginRefresh], told].concat());
+        copy.apply(&[ContentChange::EndRefresh, reached(5)]);
+        refresh(&copy.world, &EVERYTHING, &mut consumer);
+        assert_equal(
+            &copy.world,
+            &EVERYTHING,
+            &consumer,
+            "a deletion that nobody told",
+        );
+        // One that has the state needs nothing.
+        refresh(&copy.world, &EVERYTHING, &mut consumer);
+        assert_eq!(consumer.seen, ["end true"]);
+    }
+}
+
 #[test]
 fn slapd_takes_deletions_of_one_of_several_servers() {
     let mut copy = Copy::new(|_| {}, true);

@@ -27,6 +27,7 @@ use crate::rights::projection::Projection;
 use crate::rights::visible_entry::VisibleEntry;
 use crate::search::output::SearchEnd;
 use crate::search::run::Quantum;
+use crate::write::replicated::untold;
 
 /// The number of records of a refresh at most. Above it, the consumer reads the entries.
 const RECORDS_MAX: usize = 1_000_000;
@@ -275,7 +276,8 @@ fn refresh(
 ) -> Result<Option<LogRefresh>, StoreError> {
     let lacks = |csn: fulgurite_store::PackedCsn| known.of(csn.server()).is_none();
     let has_nothing = known.is_empty() && state.horizon.is_empty();
-    if known.covers_all(&state.horizon) && !state.vector.iter().any(lacks) || has_nothing {
+    let knows_all = known.covers_all(&state.horizon) && known.covers_all(&untold(view)?);
+    if knows_all && !state.vector.iter().any(lacks) || has_nothing {
         let positions = view.changes_beyond(known, RECORDS_MAX)?;
         return Ok(positions.map(|positions| LogRefresh {
             positions,

@@ -16,6 +16,7 @@ use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::search::output::SearchEnd;
 use crate::search::run::SearchRun;
+use crate::write::replicated::untold;
 
 /// The number of changes that one log refresh names at most. Above it, everything is sent.
 const CHANGES_MAX: usize = 1_000_000;
@@ -58,6 +59,8 @@ pub(crate) struct SyncStart {
     pub(crate) plan: SyncPlan,
     is_multi_provider: bool,
     is_copy: bool,
+    /// True if the consumer's state covers all deletions that this server may not know.
+    knows_untold: bool,
     /// True if the refresh tells deletions by UUIDs. Consumers that are servers give the hint, and
     /// get the number of each deletion.
     tells_uuids: bool,
@@ -115,11 +118,16 @@ impl SyncStart {
             // An entry may have entered another scope unchanged.
             false => SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree)),
         };
+        // One of several providers may not know all deletions, if others tell no numbers of them.
+        let knows_untold = match is_multi_provider {
+            true => known.covers_all(&untold(view).map_err(failed)?),
+            false => true,
+        };
         // Of a server that the cookie does not name, the consumer lacks each change. The log has
         // them all unless its horizon names that server.
         let plan = if known.is_empty() || state.vector.is_empty() {
             SyncPlan::Full(None)
-        } else if known.covers_all(&state.horizon) {
+        } else if known.covers_all(&state.horizon) && knows_untold {
             // A copy has changes that the vector does not cover yet.
             match view.changes_beyond(known, CHANGES_MAX).map_err(failed)? {
                 Some(positions) if positions.is_empty() && known.covers_all(&state.vector) => {
@@ -142,6 +150,7 @@ impl SyncStart {
         Ok(SyncStart {
             is_multi_provider,
             is_copy,
+            knows_untold,
             persists: request.mode == SyncMode::RefreshAndPersist,
             tells_uuids: !request.reload_hint && !cookie.is_of_same_program,
             cookie,
@@ -247,6 +256,7 @@ impl SyncStart {
         // An entry that has left a part of the tree leaves no deletion.
         let tells_all = self.cookie.is_peer
             && content.is_whole
+            && self.knows_untold
             && self.cookie.vector.covers_all(&self.state.tombstone_horizon);
         let after_all = LogPlace {
             after: newest,

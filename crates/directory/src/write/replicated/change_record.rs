@@ -259,6 +259,9 @@ impl Applier<'_, '_> {
 
     /// Logs the deletion of an entry that has never been here. Another provider may still send it.
     pub(super) fn log_unknown(&mut self, uuid: &EntryUuid, csn: Deletion) -> ContentResult {
+        if csn.ends.is_none() && self.writer.tombstone(*uuid)?.is_none() {
+            self.content.lacks_deletions = true;
+        }
         match self.content.multi_provider {
             true => self.end_unknown(uuid, "", csn),
             false => Ok(()),

@@ -40,6 +40,9 @@ pub struct CopiedContent {
     pub(super) glued: Vec<EntryId>,
     /// Entries that gave their name to another one, and wait for their own.
     pub(super) parked: Vec<EntryId>,
+    /// True if the provider has told deletions without numbers of entries that are not here, or may
+    /// know of some. Where others update the copy too, their copies may have such entries.
+    pub(super) lacks_deletions: bool,
     /// The state that the provider has told last.
     pub(super) told: CsnVector,
     /// True if the provider tells whole entries, without the numbers of their parts.
@@ -52,6 +55,7 @@ pub struct CopiedContent {
 #[derive(Clone, Debug)]
 pub(crate) struct TransactionFacts {
     is_refreshing: bool,
+    lacks_deletions: bool,
     glued: Vec<EntryId>,
     parked: Vec<EntryId>,
     told: CsnVector,
@@ -89,6 +93,7 @@ impl CopiedContent {
             is_whole: is_everything(&settings.filter) && settings.scope == SyncScope::Subtree,
             glued: Vec::new(),
             parked: Vec::new(),
+            lacks_deletions: false,
             told: CsnVector::default(),
             tells_whole: None,
         })
@@ -115,6 +120,7 @@ impl CopiedContent {
             is_whole: true,
             glued: Vec::new(),
             parked: Vec::new(),
+            lacks_deletions: false,
             tells_whole: None,
             told: CsnVector::default(),
         }
@@ -124,6 +130,7 @@ impl CopiedContent {
     pub(crate) fn facts(&self) -> TransactionFacts {
         TransactionFacts {
             is_refreshing: self.is_refreshing,
+            lacks_deletions: self.lacks_deletions,
             glued: self.glued.clone(),
             parked: self.parked.clone(),
             told: self.told.clone(),
@@ -133,6 +140,7 @@ impl CopiedContent {
     /// Goes back to the facts from before a transaction that was dropped.
     pub(crate) fn restore(&mut self, facts: TransactionFacts) {
         self.is_refreshing = facts.is_refreshing;
+        self.lacks_deletions = facts.lacks_deletions;
         self.glued = facts.glued;
         self.parked = facts.parked;
         self.told = facts.told;
@@ -142,6 +150,7 @@ impl CopiedContent {
     pub(super) fn begin_refresh(&mut self) {
         self.named.clear();
         self.glued.clear();
+        self.lacks_deletions = false;
         self.is_refreshing = true;
     }
 

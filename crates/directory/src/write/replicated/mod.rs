@@ -45,6 +45,7 @@ mod row_reader;
 mod stamps;
 mod state;
 mod told;
+mod untold;
 mod waiting;
 mod waiting_rows;
 
@@ -58,3 +59,4 @@ pub use quarantine::QuarantinedEntry;
 pub(crate) use quarantine::{QuarantineSize, quarantined, quarantined_by};
 pub(crate) use stamps::{EntryStamps, forget_stamps, put_stamps, stamps_of};
 pub(crate) use state::state_of;
+pub(crate) use untold::untold;

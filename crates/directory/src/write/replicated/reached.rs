@@ -5,6 +5,7 @@ use fulgurite_store::{EntryId, PackedCsn};
 use super::applier::Applier;
 use super::error::ContentResult;
 use super::state::vector_of;
+use super::untold::note_untold;
 use crate::core::csn::Csn;
 
 /// Microseconds that a number of this server may be ahead of its clock.
@@ -36,6 +37,10 @@ impl Applier<'_, '_> {
             state.raise_all(&numbers);
             self.settle(&state)?;
         }
+        if self.content.multi_provider && self.content.lacks_deletions {
+            note_untold(self.writer, &numbers, &self.vector)?;
+        }
+        self.content.lacks_deletions &= self.content.is_refreshing;
         for csn in numbers.iter() {
             // Nobody has told this copy the deletions from before. Providers of each other do.
             if self.vector.of(csn.server()).is_none() && !self.content.multi_provider {

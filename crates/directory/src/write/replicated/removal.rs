@@ -177,6 +177,7 @@ impl Applier<'_, '_> {
     /// provider.
     pub(super) fn drop_unnamed(&mut self, state: &[String]) -> ContentResult {
         let state = vector_of(state);
+        self.content.lacks_deletions = true;
         let mut unnamed = self.unnamed(&state)?;
         // Children come before their parents.
         unnamed.sort_unstable_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
