@@ -137,6 +137,34 @@ fn histories_of_two_servers_end_equal_whichever_comes_first() {
 }
 
 #[test]
+fn a_new_value_stays_if_its_operation_takes_the_old_one_away() {
+    use ModifyOperation::{Add, Delete, Replace};
+    const NAME: &str = "preferredDeliveryMethod";
+    let begin = modify(1, 3, &[(Add, NAME, &["any"])]);
+    let one = modify(1, 10, &[(Add, NAME, &["mhs"]), (Delete, NAME, &["any"])]);
+    for (later, expected) in [
+        (
+            vec![(Add, NAME, &["telex"][..]), (Delete, NAME, &["any"])],
+            "telex",
+        ),
+        (
+            vec![(Delete, NAME, &["any"]), (Add, NAME, &["telex"])],
+            "telex",
+        ),
+        (
+            vec![(Replace, NAME, &["telex"]), (Delete, NAME, &["telex"])],
+            "",
+        ),
+        (vec![(Replace, NAME, &["telex"]), (Delete, NAME, &[])], ""),
+    ] {
+        let other = modify(3, 11, &later);
+        for order in [[&begin, &one, &other], [&begin, &other, &one]] {
+            assert_eq!(state(&run(&order))[3].concat(), expected, "{later:?}");
+        }
+    }
+}
+
+#[test]
 fn an_operation_is_logged_as_its_server_did() {
     use ModifyOperation::Add;
     let late = modify(3, 9, &[(Add, "description", &["three"])]);

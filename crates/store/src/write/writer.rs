@@ -174,7 +174,7 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// Returns a number that grows with each change, so that a caller sees if something has changed.
+    /// Returns a number that grows with each change. So a caller sees if something has changed.
     #[must_use]
     pub fn changes_made(&self) -> u64 {
         self.changes

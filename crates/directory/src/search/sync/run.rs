@@ -97,8 +97,8 @@ pub(crate) struct LogPlace {
     pub(super) rest: VecDeque<u64>,
     /// All records behind this position.
     pub(super) after: u64,
-    /// True if `rest` can be told a few at a time: no record renames an entry, and the numbers of
-    /// each server ascend.
+    /// True if `rest` can be told a few at a time. No record renames an entry then, and the numbers
+    /// of each server ascend.
     pub(super) is_plain: bool,
 }
 

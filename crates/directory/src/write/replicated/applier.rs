@@ -10,7 +10,7 @@ use fulgurite_store::{CsnVector, EntryId, Scope, StoreError, Writer};
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
 use super::numbers::Deletion;
-use super::quarantine::QuarantineSize;
+use super::quarantine_rows::QuarantineSize;
 use super::state::{texts_of, vector_of};
 use super::waiting_rows::WaitingSummary;
 use crate::core::database::Database;

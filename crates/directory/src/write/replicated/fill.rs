@@ -26,7 +26,7 @@ use super::conflict::is_ahead;
 use super::content::CopiedContent;
 use super::error::{ContentError, ContentResult};
 use super::incoming::IncomingReader;
-use super::quarantine::QuarantineSize;
+use super::quarantine_rows::QuarantineSize;
 use super::stamps::EntryStamps;
 use super::waiting_rows::has_waiting;
 use crate::core::database::Database;

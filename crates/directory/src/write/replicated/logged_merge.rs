@@ -213,17 +213,33 @@ impl Applier<'_, '_> {
         let schema = &self.core.schema;
         let mut entry = held.clone();
         let mut large = MultiValueAttributes::none();
-        for change in list {
+        for (at, change) in list.iter().enumerate() {
             let attribute = &change.attribute;
-            let is_single = schema
-                .attribute_at(attribute.description.attribute)
-                .single_value;
+            let kind = attribute.description.attribute;
+            let is_single = schema.attribute_at(kind).single_value;
+            // A value that the operation itself has set stays if it takes another one away.
+            let mut before = list.iter().take(at);
+            let is_set = before.any(|earlier| {
+                earlier.operation != ModifyOperation::Delete
+                    && earlier.attribute.description == attribute.description
+            });
+            let keeps = is_set && !attribute.values.is_empty() && {
+                let held = entry.attribute(&attribute.description);
+                let mut held = held.into_iter().flat_map(|held| &held.values);
+                !held.any(|held| {
+                    let mut gone = attribute.values.iter();
+                    gone.any(|gone| {
+                        schema.normal_value(kind, gone) == schema.normal_value(kind, held)
+                    })
+                })
+            };
             // The value that it had there may be another one here.
             match change.operation {
                 ModifyOperation::Add if is_single => {
                     entry.set(&attribute.description, attribute.values.clone());
                     continue;
                 }
+                ModifyOperation::Delete if is_single && keeps => continue,
                 ModifyOperation::Delete if is_single => {
                     entry.set(&attribute.description, Vec::new());
                     continue;

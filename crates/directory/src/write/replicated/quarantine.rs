@@ -6,11 +6,9 @@ use fulgurite_store::{Snapshot, StoreError, View};
 
 use super::applier::Applier;
 use super::error::{ContentError, ContentResult};
+use super::quarantine_rows::{PREFIX, QuarantineSize, key, quarantined_by, uuid_of};
 use super::row_reader::RowReader;
-use super::waiting_rows::rid_of;
 
-/// The prefix of the rows.
-const PREFIX: &[u8] = b"quarantine/";
 /// Entries that are kept at most. A provider that fills this is not one of our data.
 const ROWS_MAX: usize = 10_000;
 /// Bytes of all rows at most. A larger entry is kept alone.
@@ -33,29 +31,6 @@ pub struct QuarantinedEntry {
     pub reason: String,
 }
 
-fn key(uuid: &EntryUuid) -> Vec<u8> {
-    [PREFIX, uuid].concat()
-}
-
-/// The size of a quarantine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct QuarantineSize {
-    pub(crate) rows: usize,
-    bytes: u64,
-}
-
-impl QuarantineSize {
-    pub(crate) fn read<T: Snapshot>(view: &View<'_, T>) -> Result<Self, StoreError> {
-        let mut size = QuarantineSize::default();
-        view.sync_rows(PREFIX, &mut |_, row| {
-            size.rows += 1;
-            size.bytes += row.len() as u64;
-            true
-        })?;
-        Ok(size)
-    }
-}
-
 /// Returns the entries of a database in the quarantine.
 pub(crate) fn quarantined<T: Snapshot>(
     view: &View<'_, T>,
@@ -66,23 +41,6 @@ pub(crate) fn quarantined<T: Snapshot>(
         found.len() < ROWS_MAX
     })?;
     Ok(found)
-}
-
-/// Returns the entries of a consumer in the quarantine.
-pub(crate) fn quarantined_by<T: Snapshot>(
-    view: &View<'_, T>,
-    rid: u16,
-) -> Result<Vec<EntryUuid>, StoreError> {
-    let mut found = Vec::new();
-    view.sync_rows(PREFIX, &mut |key, value| {
-        found.extend(uuid_of(key).filter(|_| rid_of(value) == Some(rid)));
-        found.len() < ROWS_MAX
-    })?;
-    Ok(found)
-}
-
-fn uuid_of(key: &[u8]) -> Option<EntryUuid> {
-    key.get(PREFIX.len()..)?.try_into().ok()
 }
 
 impl Applier<'_, '_> {
@@ -248,7 +206,7 @@ mod tests {
         };
         let row = encode(9, &entry, "a reason");
         let held = decode([7; 16], &row).expect("a row");
-        assert_eq!(rid_of(&row), Some(9));
+        assert_eq!(super::super::waiting_rows::rid_of(&row), Some(9));
         assert_eq!(
             (held.rid, &held.entry, held.reason.as_str()),
             (9, &entry, "a reason")

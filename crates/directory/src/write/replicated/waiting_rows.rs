@@ -77,8 +77,8 @@ pub(super) fn has_waiting<T: Snapshot>(view: &View<'_, T>) -> Result<bool, Store
     Ok(has_any)
 }
 
-/// Returns the entries of a consumer that a state covers: those with the least numbers, `count_max`
-/// of them at most, ascending.
+/// Returns entries of a consumer that a state covers: `count_max` at most, those with the least
+/// numbers. They ascend.
 pub(super) fn due<T: Snapshot>(
     view: &View<'_, T>,
     (rid, state): (u16, &CsnVector),
