@@ -147,7 +147,6 @@ fn repair(program: Program) {
 }
 
 #[test]
-#[ignore = "the damage by a load has not been run yet"]
 fn a_copy_of_slapd_repairs_an_entry() {
     if is_ours() {
         repair(Program::Slapd);
@@ -155,7 +154,6 @@ fn a_copy_of_slapd_repairs_an_entry() {
 }
 
 #[test]
-#[ignore = "the damage by a load has not been run yet"]
 fn a_copy_of_our_server_repairs_an_entry() {
     if is_ours() {
         repair(Program::Ours);

@@ -226,7 +226,6 @@ fn slapd_follows_our_server_by_polling() {
 }
 
 #[test]
-#[ignore = "not run to its end yet"]
 fn a_provider_shows_its_copies() {
     if !is_ours() {
         return;

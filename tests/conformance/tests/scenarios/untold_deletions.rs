@@ -12,7 +12,6 @@ use crate::repaired::{Node, syncrepl};
 use crate::stage::{Running, Stage, is_ours};
 
 #[test]
-#[ignore = "not run next to slapd yet; sync_copies has the case"]
 fn a_server_that_never_had_an_entry_brings_its_deletion() {
     if !is_ours() {
         return;
