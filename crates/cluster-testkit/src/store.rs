@@ -163,7 +163,9 @@ impl Content for Store {
 
     fn commit(&mut self, head: Head) {
         let entries = self.open.take().expect("an open transaction");
-        self.committed(entries, head);
+        if !self.disk_is_full {
+            self.committed(entries, head);
+        }
     }
 
     fn abort(&mut self) {
@@ -172,6 +174,9 @@ impl Content for Store {
 
     fn apply(&mut self, batch: &Batch, head: Head) -> Result<(), Divergence> {
         assert!(self.open.is_none(), "a follower has no transaction");
+        if self.disk_is_full {
+            return Ok(());
+        }
         let mut entries = self.entries.clone();
         for record in &batch.records {
             let here = entries.get(&record.uuid[0]).map(|entry| entry.csn);

@@ -28,15 +28,19 @@ pub enum RecordKind {
     Delete,
     /// An entry that only holds a place was added.
     Glue,
+    /// The bind state of an entry changed: its operations are all that it has now. The number is
+    /// that of the entry, which stays.
+    BindState,
 }
 
 impl RecordKind {
-    pub(super) const ALL: [RecordKind; 5] = [
+    pub(super) const ALL: [RecordKind; 6] = [
         RecordKind::Add,
         RecordKind::Modify,
         RecordKind::Rename,
         RecordKind::Delete,
         RecordKind::Glue,
+        RecordKind::BindState,
     ];
 }
 
@@ -47,15 +51,18 @@ pub enum Operator {
     Add,
     /// Removes values, or all of them.
     Delete,
-    /// Replaces all values.
+    /// Replaces all values. The attribute becomes the last one.
     Replace,
+    /// Replaces all values. The attribute stays at its place.
+    Update,
 }
 
 impl Operator {
-    const ALL: [(Operator, u8); 3] = [
+    const ALL: [(Operator, u8); 4] = [
         (Operator::Add, b'+'),
         (Operator::Delete, b'-'),
         (Operator::Replace, b'='),
+        (Operator::Update, b'!'),
     ];
 
     fn code(self) -> u8 {
@@ -63,6 +70,7 @@ impl Operator {
             Operator::Add => b'+',
             Operator::Delete => b'-',
             Operator::Replace => b'=',
+            Operator::Update => b'!',
         }
     }
 }
@@ -116,7 +124,8 @@ pub struct Record {
     pub uuid: [u8; 16],
     /// The entryUUID of the entry above; `None` for the suffix.
     pub parent: Option<[u8; 16]>,
-    /// True for a foreign number, which need not be greater than the one before.
+    /// True for a foreign number, which need not be greater than the one before. A modification
+    /// without a new number has the one of the entry, and no server hears of it.
     pub is_unordered: bool,
     /// The time at which the operation began, in microseconds since 1970.
     pub begun_us: u64,

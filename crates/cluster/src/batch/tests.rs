@@ -38,7 +38,12 @@ fn names() -> impl Strategy<Value = String> {
 }
 
 fn operations() -> impl Strategy<Value = Operation> {
-    let operators = select(vec![Operator::Add, Operator::Delete, Operator::Replace]);
+    let operators = select(vec![
+        Operator::Add,
+        Operator::Delete,
+        Operator::Replace,
+        Operator::Update,
+    ]);
     (operators, names(), vec(values(), 0..4)).prop_map(|(operator, attribute, values)| Operation {
         operator,
         attribute,

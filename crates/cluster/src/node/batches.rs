@@ -128,10 +128,16 @@ impl<C: Content> Node<C> {
                 let epoch = sequencer.epoch();
                 let bytes = transaction.as_ref().map_or(0, |open| open.bytes);
                 self.content.commit(head);
-                self.applied(head, epoch, bytes, time);
-                self.settle(head.position);
-                self.serve();
-                self.work(time);
+                if self.content.head() == head {
+                    self.applied(head, epoch, bytes, time);
+                    self.settle(head.position);
+                    self.serve();
+                    self.work(time);
+                } else {
+                    // The log has the batch: its clients wait until it is applied from there.
+                    self.settle(head.position);
+                    self.step_down(|| Outcome::Busy, time);
+                }
             }
             Todo::Abort => self.step_down(|| Outcome::Busy, time),
             Todo::Full => self.abandon(|| Outcome::Busy),

@@ -44,13 +44,15 @@ pub trait Content {
     /// `last`.
     fn begin(&mut self, updates: &[&Self::Update], last: Csn, time: Time) -> Effects<Self::Answer>;
 
-    /// Commits the open transaction, which ends at `head`.
+    /// Commits the open transaction, which ends at `head`. If the store fails, the content and its
+    /// end are as before, and the batch comes again from the log.
     fn commit(&mut self, head: Head);
 
     /// Drops the open transaction.
     fn abort(&mut self);
 
-    /// Applies a batch of the log, which ends at `head`, as a whole or not at all.
+    /// Applies a batch of the log, which ends at `head`, as a whole or not at all. If the store
+    /// fails, the content and its end are as before, and the batch comes again.
     ///
     /// # Errors
     /// [`Divergence`]: the content is not what the batch was made for.

@@ -18,10 +18,18 @@ impl<C: Content> Node<C> {
             ReadOutcome::Trimmed { .. } => self.copy(),
             ReadOutcome::Unavailable => {}
             ReadOutcome::Batches(batches) => {
-                let more = !batches.is_empty();
-                let mut batches = batches.iter();
-                let result = batches.try_for_each(|(at, bytes)| self.apply(*at, bytes, time));
-                self.stopped = result.err();
+                let mut more = !batches.is_empty();
+                for (at, bytes) in batches {
+                    match self.apply(at, &bytes, time) {
+                        Ok(true) => {}
+                        // The store has failed: the next tick asks again.
+                        Ok(false) => more = false,
+                        Err(divergence) => self.stopped = Some(divergence),
+                    }
+                    if !more || self.stopped.is_some() {
+                        break;
+                    }
+                }
                 self.serve();
                 self.begin();
                 if more && self.stopped.is_none() {
@@ -31,12 +39,16 @@ impl<C: Content> Node<C> {
         }
     }
 
-    fn apply(&mut self, position: Position, bytes: &[u8], time: Time) -> Result<(), Divergence> {
+    /// Applies a batch. Returns false if the store has failed.
+    fn apply(&mut self, position: Position, bytes: &[u8], time: Time) -> Result<bool, Divergence> {
         if let Received::Apply(batch, head) = self.follower.receive(position, bytes)? {
             self.content.apply(&batch, head)?;
+            if self.content.head() != head {
+                return Ok(false);
+            }
             self.applied(head, batch.epoch, bytes.len(), time);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Notes that the content ends at `head`.

@@ -15,6 +15,8 @@ const OWN: NodeId = NodeId(1);
 struct Numbers {
     head: Head,
     is_open: bool,
+    /// True if the next commit fails.
+    fails: bool,
 }
 
 fn record(len: usize, csn: Csn) -> Record {
@@ -75,7 +77,9 @@ impl Content for Numbers {
 
     fn commit(&mut self, head: Head) {
         assert!(std::mem::take(&mut self.is_open));
-        self.head = head;
+        if !std::mem::take(&mut self.fails) {
+            self.head = head;
+        }
     }
 
     fn abort(&mut self) {
@@ -83,7 +87,9 @@ impl Content for Numbers {
     }
 
     fn apply(&mut self, _: &Batch, head: Head) -> Result<(), Divergence> {
-        self.head = head;
+        if !std::mem::take(&mut self.fails) {
+            self.head = head;
+        }
         Ok(())
     }
 
@@ -382,10 +388,33 @@ fn a_winner_with_another_content_stops() {
     // A copy of another node ends the stop.
     let copy = Numbers {
         head: other,
-        is_open: false,
+        ..Numbers::default()
     };
     play.node.copied(Some(copy));
     assert_eq!(play.node.stopped(), None);
+}
+
+#[test]
+fn a_batch_that_cannot_be_committed_comes_again_from_the_log() {
+    let mut play = Play::leading();
+    play.update(1, 10);
+    let bytes = play.appends().concat();
+    play.node.content_mut().fails = true;
+    play.answer(is_append, LogAnswer::Appended(AppendOutcome::Appended));
+    // The log has it, so it is done, and its client waits until it is here.
+    assert_eq!(play.outcomes(), []);
+    assert!(!play.node.is_leading());
+    assert_eq!(play.node.position(), Position(0));
+    let batches = |bytes| ReadOutcome::Batches(vec![(Position(1), bytes)]);
+    play.node.content_mut().fails = true;
+    play.pass(200);
+    play.answer(is_follow, LogAnswer::Batches(batches(bytes.clone())));
+    assert_eq!(play.node.position(), Position(0));
+    assert_eq!(play.node.stopped(), None);
+    play.pass(3000);
+    play.answer(is_follow, LogAnswer::Batches(batches(bytes)));
+    let done = Outcome::Settled(Position(1), true);
+    assert_eq!(play.outcomes(), [(1, done)]);
 }
 
 #[test]
