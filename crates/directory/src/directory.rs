@@ -1,5 +1,6 @@
 //! The directory: the parts that operations work with, opened together.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -42,6 +43,7 @@ use crate::request::restrictions::OperationPolicy;
 use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanation};
 use crate::rights::watched_facts::Asker;
 use crate::write::request::{WriteReply, WriteRequest};
+use crate::write::update_order::UpdateOrder;
 
 /// The extended operations that the root DSE lists.
 pub(crate) const EXTENDED_OPERATIONS: [&str; 5] = [
@@ -119,6 +121,8 @@ pub struct Directory {
     /// Binds that change the state of passwords: one commit for those that come together.
     /// Each database has its own queue, by its number: one that waits hinders no other.
     attempts: Vec<GroupQueue<WriteRequest, WriteReply>>,
+    /// Those who order the updates of databases, by their numbers; empty without any.
+    orders: Vec<Option<Arc<dyn UpdateOrder>>>,
     /// The number of the next writer, shared with the directory of the next configuration. Updates
     /// on their way to the writer of a removed database would hinder another one there.
     next_writer: Arc<AtomicUsize>,
@@ -262,6 +266,7 @@ impl Directory {
             },
             default_referral: DefaultReferral(options.referral),
             attempts: (0..count).map(|_| GroupQueue::default()).collect(),
+            orders: Vec::new(),
             next_writer: Arc::new(AtomicUsize::new(2 * count)),
         })
     }
@@ -408,6 +413,28 @@ impl Directory {
     pub(crate) fn features_of(&self, database: &Database) -> &Features {
         debug_assert_eq!(self.features.len(), self.databases().len());
         self.features.get(database.number).unwrap_or(&NO_FEATURES)
+    }
+
+    /// Lets a cluster order the updates of a database. A directory that [replaces](Self::reopened)
+    /// this one needs that too, before it is in use.
+    pub fn order_updates(&mut self, store: &Path, order: Arc<dyn UpdateOrder>) {
+        let count = self.databases().len();
+        let number = self.database_at(store).map(|database| database.number);
+        self.orders.resize(count, None);
+        let place = number.and_then(|number| self.orders.get_mut(number));
+        place
+            .into_iter()
+            .for_each(|place| *place = Some(Arc::clone(&order)));
+    }
+
+    /// Returns true if a cluster orders the updates of some database.
+    pub(crate) fn has_orders(&self) -> bool {
+        !self.orders.is_empty()
+    }
+
+    /// Returns the cluster that orders the updates of a database.
+    pub(crate) fn order_of(&self, database: &Database) -> Option<&dyn UpdateOrder> {
+        self.orders.get(database.number)?.as_deref()
     }
 
     /// Returns the queue of the binds to a database that change the state of passwords.

@@ -12,6 +12,7 @@
 //! The folders are listed from top to bottom, and a folder uses only those below it:
 //!
 //! ```text
+//!   cluster   the content of a cluster's node: batches of effects, made and applied
 //!   op        one module for each operation, and batches of updates
 //!   search    a search as a task that works in steps
 //!   write     one update: context, changes, stamps
@@ -30,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod auth;
+mod cluster;
 mod core;
 mod directory;
 mod features;
@@ -42,6 +44,7 @@ mod search;
 mod write;
 
 pub use auth::{AuthOptions, BindOutcome, PasswordCheck, UnknownIdentity};
+pub use cluster::{StoreContent, Unsettled, Unsuitable};
 /// The rule language and its decisions, for programs that read rules or explain them.
 pub use fulgurite_access::{
     Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,
@@ -92,3 +95,4 @@ pub use write::replicated::{
     CopiedContent, FillStep, QuarantinedEntry, conflicts,
 };
 pub use write::request::{WriteReply, WriteRequest};
+pub use write::update_order::UpdateOrder;

@@ -76,7 +76,9 @@ pub use view::{
     AllEntries, AttributeView, EntryView, EntryWalk, Export, LogLag, NameLookup, ParkedView, Shape,
     StoredSelector, Tombstone, ValueSelection, View, compile_filter,
 };
-pub use write::{LogPurged, RoomFor, Savepoint, ValueChange, Writer};
+pub use write::{
+    EntryContent, LogPurged, RoomFor, Savepoint, TouchedEntry, ValueChange, Writer,
+};
 
 #[cfg(test)]
 mod testing;

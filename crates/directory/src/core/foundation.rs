@@ -77,6 +77,15 @@ impl SharedCsn {
         }
     }
 
+    /// Continues after a number of the cluster, whose nodes give all numbers as one server.
+    pub(crate) fn exceed(&self, number: PackedCsn) {
+        if let Some(number) = Csn::parse(&number.text()) {
+            let generator = self.generator.lock();
+            let mut generator = generator.unwrap_or_else(PoisonError::into_inner);
+            generator.advance_past(number);
+        }
+    }
+
     /// Returns the number of this server.
     pub(crate) fn server(&self) -> u16 {
         self.server

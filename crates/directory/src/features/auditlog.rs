@@ -44,6 +44,17 @@ pub struct AuditText {
     pub text: Vec<u8>,
 }
 
+impl AuditText {
+    /// Appends more records of the same file.
+    pub(crate) fn join(all: &mut Option<AuditText>, more: Option<AuditText>) {
+        match (&mut *all, more) {
+            (Some(all), Some(more)) => all.text.extend(more.text),
+            (None, more) => *all = more,
+            (Some(_), None) => {}
+        }
+    }
+}
+
 /// The first lines of a record.
 pub(crate) struct RecordHeader<'r> {
     /// `add`, `modify`, `modrdn` or `delete`.

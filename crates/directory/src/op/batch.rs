@@ -30,12 +30,16 @@ use crate::op::update::{PreparedUpdate, name_of};
 use crate::request::modifiers::Modifiers;
 use crate::write::context::{Context, ResponseValues, WorkBudget};
 use crate::write::request::{PasswordUpdate, WriteReply, WriteRequest, WriteWork};
+use crate::write::update_order::UpdateOrder;
 
 /// The id of an update that no client has sent. It is beyond the ids of messages.
 const NO_MESSAGE: MessageId = MessageId::MAX;
 
+/// A refusal of a client's transaction, with the update that caused it.
+pub(crate) type BlamedResult = (LdapResult, Option<MessageId>);
+
 /// An update of a batch.
-struct BatchItem<'d> {
+pub(crate) struct BatchItem<'d> {
     id: MessageId,
     response: ResponseForm,
     modifiers: Modifiers,
@@ -92,6 +96,14 @@ impl Directory {
         }
     }
 
+    /// Returns the cluster that orders an update.
+    fn order_for(&self, request: &WriteRequest) -> Option<&dyn UpdateOrder> {
+        if !self.has_orders() {
+            return None;
+        }
+        self.order_of(self.database_of(request)?)
+    }
+
     /// Applies updates in their order and makes them durable. Returns one reply for each, in order.
     ///
     /// It waits for the store's writer lock and for the disk, so a dedicated thread calls it.
@@ -100,13 +112,26 @@ impl Directory {
         let mut replies = Vec::with_capacity(batch.len());
         let mut rest = batch;
         while let Some((first, behind)) = rest.split_first() {
+            if let Some(order) = self.order_for(first) {
+                let is_there = |request: &&WriteRequest| {
+                    let other = self.order_for(request);
+                    other.is_some_and(|other| std::ptr::addr_eq(other, order))
+                };
+                let count = rest.iter().take_while(is_there).count();
+                let (together, behind) = rest.split_at(count);
+                replies.extend(order.order(together));
+                rest = behind;
+                continue;
+            }
             if let WriteWork::Transaction(id, updates) = &first.work {
                 replies.push(self.apply_transaction(&first.session, *id, updates));
                 rest = behind;
                 continue;
             }
-            let is_single =
-                |request: &&WriteRequest| !matches!(request.work, WriteWork::Transaction(..));
+            let is_single = |request: &&WriteRequest| {
+                !matches!(request.work, WriteWork::Transaction(..))
+                    && self.order_for(request).is_none()
+            };
             let count = rest.iter().take_while(is_single).count();
             let (together, behind) = rest.split_at(count);
             replies.extend(self.apply_together(together));
@@ -201,6 +226,9 @@ impl Directory {
     #[must_use]
     pub fn apply_at_once(&self, batch: &[WriteRequest]) -> Option<Vec<WriteReply>> {
         let database = self.database_of(batch.first()?)?;
+        if self.order_of(database).is_some() {
+            return None;
+        }
         if database.store.waits_for_disk() || !batch.iter().all(WriteRequest::is_short) {
             return None;
         }
@@ -252,7 +280,7 @@ impl Directory {
     ///
     /// # Errors
     /// A failure of the store, after which the transaction must not be committed.
-    fn run<'d>(
+    pub(crate) fn run<'d>(
         &'d self,
         database: &'d Database,
         (writer, budget): (&mut Writer<'d>, WorkBudget),
@@ -325,18 +353,7 @@ impl Directory {
             }
             ran = self.run_transaction(session, updates, (&mut full, is_deletion));
         }
-        let (result, blamed, audit) = match ran {
-            Ok(audit) => (LdapResult::success(), None, audit),
-            Err((result, blamed)) => (result, blamed, None),
-        };
-        let value = blamed.map(failed_update);
-        let mut bytes = Vec::new();
-        encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
-        WriteReply {
-            result,
-            bytes,
-            audit,
-        }
+        transaction_reply(id, ran)
     }
 
     /// Does the same, and returns the records for the log of changes. An error comes with the id of
@@ -346,7 +363,7 @@ impl Directory {
         session: &Session,
         updates: &[UpdateBuf],
         (full, uses_reserve): (&mut Option<(&'d Database, Shortage)>, bool),
-    ) -> Result<Option<AuditText>, (LdapResult, Option<MessageId>)> {
+    ) -> Result<Option<AuditText>, BlamedResult> {
         let mut audit: Option<AuditText> = None;
         let failed = |error: StoreError| (result::store(&error), None);
         let mut open: Option<(&Database, Writer<'_>)> = None;
@@ -383,10 +400,7 @@ impl Directory {
                 item.result.matched_dn.clear();
                 return Err((item.result, blamed));
             }
-            match (&mut audit, item.audit) {
-                (Some(all), Some(more)) => all.text.extend(more.text),
-                (all, more) => *all = all.take().or(more),
-            }
+            AuditText::join(&mut audit, item.audit);
         }
         if let Some((database, writer)) = open {
             writer.commit().map_err(|error| {
@@ -398,7 +412,7 @@ impl Directory {
         Ok(audit)
     }
 
-    fn item(&self, request: &WriteRequest) -> BatchItem<'_> {
+    pub(crate) fn item(&self, request: &WriteRequest) -> BatchItem<'_> {
         match &request.work {
             WriteWork::Update(update) => self.update_item(&request.session, update, false),
             WriteWork::Password(update) => self.password_item(update),
@@ -450,7 +464,7 @@ impl Directory {
         }
     }
 
-    fn update_item(
+    pub(crate) fn update_item(
         &self,
         session: &Session,
         update: &UpdateBuf,
@@ -479,13 +493,34 @@ impl Directory {
 impl<'d> BatchItem<'d> {
     /// Frees the connection that had to change its password, once the change is committed.
     fn end_restriction(&self, session: &Session) {
-        let changed = self.returned.new_password_of.as_ref();
-        let (Some(changed), Some(name)) = (changed, session.identity().name()) else {
-            return;
-        };
-        if self.result.is_success() && changed.normal() == name.normal() {
-            session.password_has_changed();
-        }
+        self.freed(session)
+            .into_iter()
+            .for_each(Session::password_has_changed);
+    }
+
+    /// Returns the session if it has changed the password that it had to change.
+    pub(crate) fn freed<'s>(&self, session: &'s Session) -> Option<&'s Session> {
+        let changed = self.returned.new_password_of.as_ref()?;
+        let name = session.identity().name()?;
+        let is_own = self.result.is_success() && changed.normal() == name.normal();
+        is_own.then_some(session)
+    }
+
+    /// Returns the id of the request.
+    pub(crate) fn id(&self) -> MessageId {
+        self.id
+    }
+
+    /// Refuses an update that has run.
+    pub(crate) fn refuse(&mut self, result: LdapResult) {
+        self.result = result;
+        self.returned = ResponseValues::default();
+        self.audit = None;
+    }
+
+    /// Returns the result, and the records for the log of changes.
+    pub(crate) fn outcome(self) -> (LdapResult, Option<AuditText>) {
+        (self.result, self.audit)
     }
 
     /// Makes an item that does not run, with its result.
@@ -503,16 +538,16 @@ impl<'d> BatchItem<'d> {
     }
 
     /// Returns the database of an update that runs.
-    fn database(&self) -> Option<&'d Database> {
+    pub(crate) fn database(&self) -> Option<&'d Database> {
         self.prepared.as_ref().map(|(database, _)| *database)
     }
 
-    fn goes_to(&self, database: &Database) -> bool {
+    pub(crate) fn goes_to(&self, database: &Database) -> bool {
         self.database().is_some_and(|to| std::ptr::eq(to, database))
     }
 
     /// Records a failure of the store. A refusal of the update itself stays, because it says more.
-    fn fail(&mut self, error: &StoreError) {
+    pub(crate) fn fail(&mut self, error: &StoreError) {
         if self.result.is_success() {
             self.result = result::store(error);
         }
@@ -520,7 +555,7 @@ impl<'d> BatchItem<'d> {
         self.audit = None;
     }
 
-    fn reply(self) -> WriteReply {
+    pub(crate) fn reply(self) -> WriteReply {
         let mut bytes = Vec::new();
         let (id, result) = (self.id, self.result);
         match self.response {
@@ -544,9 +579,28 @@ impl<'d> BatchItem<'d> {
     }
 }
 
+/// Returns the reply to a client's transaction.
+pub(crate) fn transaction_reply(
+    id: MessageId,
+    ran: Result<Option<AuditText>, BlamedResult>,
+) -> WriteReply {
+    let (result, blamed, audit) = match ran {
+        Ok(audit) => (LdapResult::success(), None, audit),
+        Err((result, blamed)) => (result, blamed, None),
+    };
+    let value = blamed.map(failed_update);
+    let mut bytes = Vec::new();
+    encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
+    WriteReply {
+        result,
+        bytes,
+        audit,
+    }
+}
+
 /// Returns the room that updates need in a full store. The entries get the new values, and the log
 /// does too.
-fn room_for(database: &Database, updates: &[UpdateBuf]) -> RoomFor {
+pub(crate) fn room_for(database: &Database, updates: &[UpdateBuf]) -> RoomFor {
     if !updates.is_empty() && updates.iter().all(UpdateBuf::is_delete) {
         return RoomFor::Deletion;
     }
@@ -556,7 +610,10 @@ fn room_for(database: &Database, updates: &[UpdateBuf]) -> RoomFor {
 }
 
 /// Returns the room that a database lacks, unless a reader keeps it.
-fn lacking<'d>(database: &'d Database, error: &StoreError) -> Option<(&'d Database, Shortage)> {
+pub(crate) fn lacking<'d>(
+    database: &'d Database,
+    error: &StoreError,
+) -> Option<(&'d Database, Shortage)> {
     let shortage = error.shortage()?;
     let is_full = shortage == Shortage::Disk || error.lacks_room();
     is_full.then_some((database, shortage))
@@ -564,7 +621,7 @@ fn lacking<'d>(database: &'d Database, error: &StoreError) -> Option<(&'d Databa
 
 /// Returns true if the reserve or the log of changes may give room. On a full disk they do so for
 /// deletions: everything else waits until there is room again.
-fn may_retry(shortage: Shortage, purpose: RoomFor) -> bool {
+pub(crate) fn may_retry(shortage: Shortage, purpose: RoomFor) -> bool {
     shortage == Shortage::Map || purpose == RoomFor::Deletion
 }
 

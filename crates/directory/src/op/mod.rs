@@ -17,6 +17,7 @@ pub(crate) mod extended_step;
 pub(crate) mod forward;
 pub(crate) mod modify;
 pub(crate) mod modify_dn;
+pub(crate) mod ordered;
 pub(crate) mod password_modify;
 mod replicate;
 mod start_tls;

@@ -19,3 +19,4 @@ mod permission;
 pub(crate) mod replicated;
 pub(crate) mod request;
 pub(crate) mod stamp;
+pub(crate) mod update_order;

@@ -9,6 +9,7 @@ mod batch;
 mod bind;
 mod bind_state;
 mod chain;
+mod cluster;
 mod conflicts;
 mod controls;
 mod copied;

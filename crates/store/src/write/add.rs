@@ -19,6 +19,7 @@ impl Writer<'_> {
         let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
         self.check_name(parent, &entry.dn, rdn_normal)?;
         let id = self.insert_entry(None, parent, (rdn_normal, rdn), entry)?;
+        self.note_added(id);
         debug_assert_ne!(id, parent, "no entry is its own parent");
         Ok(id)
     }

@@ -30,6 +30,7 @@ impl Writer<'_> {
         changes: &[(AttributeDescription, Vec<Vec<u8>>)],
     ) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
+        self.note_touched(id)?;
         let mut numbered = Vec::with_capacity(changes.len());
         for (description, values) in changes {
             numbered.push((self.number_description(description)?, values));
@@ -46,7 +47,16 @@ impl Writer<'_> {
                 row.push((number, values.clone()));
             }
         }
-        let encoded = encoded(&row)?;
+        self.put_bind_row(id, &row)
+    }
+
+    /// Writes a bind state.
+    pub(super) fn put_bind_row(
+        &mut self,
+        id: EntryId,
+        row: &[(AttributeId, Vec<Vec<u8>>)],
+    ) -> Result<(), StoreError> {
+        let encoded = encoded(row)?;
         self.view
             .store
             .check_size(encoded.as_deref().unwrap_or_default())?;
@@ -59,6 +69,9 @@ impl Writer<'_> {
         id: EntryId,
         attributes: &NumberedAttributes<'_>,
     ) -> Result<KeptBindState, StoreError> {
+        if self.is_following {
+            return Ok(KeptBindState::default());
+        }
         let row = match self.view.bind_state(id) {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(KeptBindState::default()),

@@ -28,6 +28,7 @@ impl Writer<'_> {
     /// As [`delete`](Self::delete).
     pub fn undo_add(&mut self, id: EntryId) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
+        self.note_touched(id)?;
         let entry = self.view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         if self.view.has_children(id)? {
             return Err(StoreError::NotLeaf(id));

@@ -20,6 +20,7 @@ impl Writer<'_> {
     /// [`StoreError::Damaged`] for an attribute that cannot stay; the store is unchanged then.
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
+        self.note_touched(id)?;
         let mut attributes = self.number(new.entry())?;
         let kept = self.kept_bind_state(id, &attributes)?;
         kept.keep(&mut attributes);

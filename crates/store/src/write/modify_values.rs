@@ -42,6 +42,7 @@ impl Writer<'_> {
         changes: &[ValueChange],
     ) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
+        self.note_touched(id)?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (parent, rdn_normal, rdn) = record.place_and_name();
         let lengths = changes

@@ -19,6 +19,7 @@ impl Writer<'_> {
         new: &CheckedEntry,
     ) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
+        self.note_touched(id)?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (old_parent, old_normal) = (record.parent(), record.rdn_normal().to_vec());
         let (rdn_normal, rdn) = self.check_move(id, old_parent, new_parent, new)?;

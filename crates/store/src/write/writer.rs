@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::log_writer::LogWriter;
 use super::pending_counts::PendingCounts;
+use super::watch::TouchedEntry;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{IndexState, PendingPostings};
@@ -36,6 +37,10 @@ pub struct Writer<'s> {
     /// True if that state will have other indexes.
     has_changed_indexes: bool,
     pub(crate) log: LogWriter,
+    /// The entries that this writer has touched, if somebody watches.
+    pub(super) touched: Option<Vec<TouchedEntry>>,
+    /// True if updates leave bind states as they are.
+    pub(super) is_following: bool,
     /// Memory for a record and a key, reused by the next operation.
     pub(crate) record: Vec<u8>,
     pub(crate) key: Vec<u8>,
@@ -100,6 +105,8 @@ impl<'s> Writer<'s> {
             has_changed_entries: false,
             has_changed_indexes: false,
             log: LogWriter::default(),
+            touched: None,
+            is_following: false,
             record: Vec::new(),
             key: Vec::new(),
         }
