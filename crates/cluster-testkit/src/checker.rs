@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fulgurite_cluster::{Batch, Csn, Digest, Outcome, Position, digest};
 
-use crate::store::{Entries, Update, effect};
+use crate::store::{Entries, Update, effect, key_of};
 
 /// An update of a client.
 #[derive(Clone, Copy, Debug)]
@@ -180,7 +180,7 @@ impl Checker {
                 }
                 csn = record.csn;
                 effect(&mut entries, record);
-                let key = record.uuid[0];
+                let key = key_of(record);
                 let change = (*position, entries.contains_key(&key));
                 history.entry(key).or_default().push(change);
                 if changes.insert(record.session, *position).is_some() {

@@ -196,6 +196,11 @@ impl Content for Store {
     }
 }
 
+/// Returns the key of the entry that a record is about.
+pub(crate) fn key_of(record: &Record) -> u8 {
+    record.uuid[0]
+}
+
 /// Does what a record says.
 pub fn effect(entries: &mut Entries, record: &Record) {
     let entry = StoredEntry {

@@ -437,8 +437,18 @@ fn a_node_with_another_content_stops() {
     let removal = modify_pdu(JANE, &[(Delete, "description", &["only here"])]);
     let cases = [
         (0, JANE, ("description", "only here"), removal.clone()),
-        (1, JOHN, ("entryCSN", old), modify_pdu(JOHN, &[(Add, "title", &["b"])])),
-        (1, JOHN, ("entryUUID", "00000000-0000-0000-0000-000000000001"), delete_pdu(JOHN)),
+        (
+            1,
+            JOHN,
+            ("entryCSN", old),
+            modify_pdu(JOHN, &[(Add, "title", &["b"])]),
+        ),
+        (
+            1,
+            JOHN,
+            ("entryUUID", "00000000-0000-0000-0000-000000000001"),
+            delete_pdu(JOHN),
+        ),
     ];
     for (node, dn, (name, value), update) in cases {
         let mut cluster = Cluster::example(2);
@@ -447,7 +457,10 @@ fn a_node_with_another_content_stops() {
         // A change of other values still fits.
         let other = if dn == JANE { JANE } else { PEOPLE };
         let fits = modify_pdu(other, &[(Add, "telephoneNumber", &["1"])]);
-        assert_eq!(cluster.submit(0, &requests(&root, &[fits])), [ResultCode::Success]);
+        assert_eq!(
+            cluster.submit(0, &requests(&root, &[fits])),
+            [ResultCode::Success]
+        );
         cluster.lead(0, &requests(&root, &[update]), None);
         let before = state(&cluster.worlds[1]);
         let mut content = cluster.content(1);
@@ -459,7 +472,10 @@ fn a_node_with_another_content_stops() {
         let stopped = content.apply(&batch, head);
         assert_eq!(stopped, Err(Divergence::Entry(position)));
         let warnings = content.take_warnings();
-        assert!(warnings.len() == 1 && warnings[0].contains(dn), "{warnings:?}");
+        assert!(
+            warnings.len() == 1 && warnings[0].contains(dn),
+            "{warnings:?}"
+        );
         assert_eq!(state(&cluster.worlds[1]), before, "nothing is merged");
     }
 }

@@ -10,6 +10,7 @@ mod bind;
 mod bind_state;
 mod chain;
 mod cluster;
+mod cluster_random;
 mod conflicts;
 mod controls;
 mod copied;

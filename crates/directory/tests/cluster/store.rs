@@ -1,0 +1,412 @@
+//! A node's store for the simulator: a directory with a database in files.
+//!
+//! The content borrows its directory, and nodes come and go. So a directory lives as long as the
+//! test does.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fulgurite_cluster::{
+    Batch, Content, Csn, Digest, Divergence, Effects, Head, Position, Record, RecordKind, Time,
+};
+use fulgurite_directory::{
+    Clock, Connection, DatabaseOptions, Directory, DirectoryOptions, Entropy, Identity, Name,
+    RootAccount, Session, StoreContent, Timestamp, WriteRequest,
+};
+use fulgurite_ldap::{
+    AddRequest, Change, DeleteRequest, Limits, Message, ModifyOperation, ModifyRequest,
+    PartialAttribute, Request, Values, encode,
+};
+use fulgurite_schema::{Dn, Schema};
+use fulgurite_store::{AllEntries, Durability, PackedCsn, StoreOptions};
+use tempfile::TempDir;
+
+const ROOT: &str = "cn=admin,dc=example";
+const SUFFIX: &str = "dc=example";
+
+/// An entry: the number of the update that wrote it, and its change number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StoredEntry {
+    pub(crate) update: u64,
+    pub(crate) csn: Csn,
+}
+
+pub(crate) type Entries = BTreeMap<u8, StoredEntry>;
+
+/// An update of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Update {
+    /// Fails if the entry is there.
+    Add(u8),
+    /// Fails if it is not.
+    Modify(u8),
+    /// Fails if it is not.
+    Delete(u8),
+}
+
+impl Update {
+    pub(crate) fn key(self) -> u8 {
+        match self {
+            Update::Add(key) | Update::Modify(key) | Update::Delete(key) => key,
+        }
+    }
+
+    /// Returns true if the update succeeds where the entry is there, or is not.
+    pub(crate) fn succeeds(self, is_here: bool) -> bool {
+        is_here != matches!(self, Update::Add(_))
+    }
+}
+
+/// A clock that the simulator sets.
+#[derive(Default)]
+struct SimulatedClock(AtomicU64);
+
+impl Clock for SimulatedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::Relaxed))
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Random bytes that no other node has.
+struct Counted;
+
+impl Entropy for Counted {
+    fn random(&self) -> [u8; 16] {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        u128::from(NEXT.fetch_add(1, Ordering::Relaxed)).to_be_bytes()
+    }
+}
+
+/// A directory with its files.
+struct Home {
+    directory: Directory,
+    clock: Arc<SimulatedClock>,
+    _dir: TempDir,
+}
+
+/// The store of a node.
+pub(crate) struct Store {
+    home: &'static Home,
+    content: StoreContent<'static>,
+    /// The entries, as read after the last commit.
+    pub(crate) entries: Entries,
+    pub(crate) disk_is_full: bool,
+    /// The updates that the last transaction refuses.
+    pub(crate) refused: Vec<u64>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Store")
+            .field("head", &self.content.head())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Home {
+    fn open(dir: TempDir, store: fulgurite_store::Store) -> &'static Home {
+        let clock = Arc::new(SimulatedClock::default());
+        let schema = Arc::clone(store.schema());
+        let mut options = DirectoryOptions::new(schema, vec![DatabaseOptions::new(store)]);
+        options.databases[0].root = Some(RootAccount {
+            dn: ROOT.to_owned(),
+            password: None,
+        });
+        options.clock = Arc::<SimulatedClock>::clone(&clock);
+        options.entropy = Arc::new(Counted);
+        options.cookie_key = Some([9; 32]);
+        Box::leak(Box::new(Home {
+            directory: Directory::open(options).expect("a directory"),
+            clock,
+            _dir: dir,
+        }))
+    }
+
+    /// Copies the files, as a node does that needs a snapshot.
+    fn copy(&self) -> &'static Home {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let store = self.directory.databases()[0].store();
+        let copied = store.environment().copy_to_path(dir.path(), false);
+        copied.expect("a copy");
+        let schema = Arc::clone(store.schema());
+        let opened = fulgurite_store::Store::open(dir.path(), &options(), schema);
+        Home::open(dir, opened.expect("a sound copy"))
+    }
+
+    fn content(&'static self) -> StoreContent<'static> {
+        let database = &self.directory.databases()[0];
+        StoreContent::open(&self.directory, database).expect("a member")
+    }
+
+    fn request(&self, number: u64, update: Update) -> WriteRequest {
+        let name = Dn::parse(self.directory.schema(), ROOT).expect("a name");
+        let mut session = Session::of(Identity::User(Name::from(&name)));
+        session.set_connection(Arc::new(Connection {
+            id: number,
+            ..Connection::default()
+        }));
+        let bytes = pdu(number, update);
+        let message = Message::decode(&bytes, &Limits::default()).expect("what was encoded");
+        WriteRequest::new(&session, &message).expect("an update")
+    }
+}
+
+fn options() -> StoreOptions {
+    StoreOptions {
+        suffixes: vec![SUFFIX.to_owned()],
+        durability: Some(Durability::NoSync),
+        map_bytes_max: Some(16 << 20),
+        ..StoreOptions::default()
+    }
+}
+
+/// Returns the request of an update.
+fn pdu(number: u64, update: Update) -> Vec<u8> {
+    let (dn, key) = (
+        format!("cn={0},{SUFFIX}", update.key()),
+        update.key().to_string(),
+    );
+    let number = number.to_string();
+    let value = [number.as_bytes()];
+    let description = PartialAttribute {
+        description: b"description",
+        values: Values::from_slices(&value),
+    };
+    let (class, name) = ([b"device".as_slice()], [key.as_bytes()]);
+    let dn = dn.as_bytes();
+    let request = match update {
+        Update::Add(_) => Request::Add(AddRequest {
+            dn,
+            attributes: vec![
+                PartialAttribute {
+                    description: b"objectClass",
+                    values: Values::from_slices(&class),
+                },
+                PartialAttribute {
+                    description: b"cn",
+                    values: Values::from_slices(&name),
+                },
+                description,
+            ],
+        }),
+        Update::Modify(_) => Request::Modify(ModifyRequest {
+            dn,
+            changes: vec![Change {
+                operation: ModifyOperation::Replace,
+                attribute: description,
+            }],
+        }),
+        Update::Delete(_) => Request::Delete(DeleteRequest { dn }),
+    };
+    let mut out = Vec::new();
+    encode::request(&mut out, 7, &request, &[]);
+    out
+}
+
+impl Default for Store {
+    /// Returns the content of position 0.
+    fn default() -> Store {
+        static FIRST: Mutex<Option<&'static Home>> = Mutex::new(None);
+        let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+        let home = first.get_or_insert_with(first_home).copy();
+        Store::of(home)
+    }
+}
+
+/// Makes the store that all others begin as.
+fn first_home() -> &'static Home {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let schema = Schema::standard();
+    let store = fulgurite_store::Store::create(dir.path(), &options(), schema).expect("a store");
+    let home = Home::open(dir, store);
+    let class = [b"domain".as_slice()];
+    let attribute = PartialAttribute {
+        description: b"objectClass",
+        values: Values::from_slices(&class),
+    };
+    let request = Request::Add(AddRequest {
+        dn: SUFFIX.as_bytes(),
+        attributes: vec![attribute],
+    });
+    let mut bytes = Vec::new();
+    encode::request(&mut bytes, 7, &request, &[]);
+    let message = Message::decode(&bytes, &Limits::default()).expect("what was encoded");
+    let name = Dn::parse(home.directory.schema(), ROOT).expect("a name");
+    let root = Session::of(Identity::User(Name::from(&name)));
+    let request = WriteRequest::new(&root, &message).expect("an update");
+    let replies = home.directory.apply(&[request]);
+    assert!(replies[0].result.is_success(), "{:?}", replies[0].result);
+    StoreContent::found(&home.directory.databases()[0]).expect("a fit database");
+    home
+}
+
+impl Clone for Store {
+    /// Opens the content anew, without the open transaction.
+    fn clone(&self) -> Store {
+        Store {
+            disk_is_full: self.disk_is_full,
+            ..Store::of(self.home)
+        }
+    }
+}
+
+impl Store {
+    fn of(home: &'static Home) -> Store {
+        let mut store = Store {
+            home,
+            content: home.content(),
+            entries: Entries::new(),
+            disk_is_full: false,
+            refused: Vec::new(),
+        };
+        store.read();
+        store
+    }
+
+    /// Reads the entries. All stores that have applied the same batches must be equal.
+    fn read(&mut self) {
+        static CONTENTS: Mutex<Option<HashMap<Digest, String>>> = Mutex::new(None);
+        let store = self.home.directory.databases()[0].store();
+        let view = store.snapshot().expect("a sound store");
+        let mut all = AllEntries::of(&view).expect("a sound store");
+        let mut text = String::new();
+        self.entries.clear();
+        while let Some(view_of_entry) = all.next().expect("a sound store") {
+            let content = view.content_of(view_of_entry.id()).expect("a sound store");
+            text.push_str(&format!("{content:?}\n"));
+            let entry = view_of_entry.to_entry().expect("a sound record");
+            let first = |name: &str| {
+                let description = store.schema().describe(name.as_bytes()).expect(name);
+                let held = entry.attribute(&description)?.values.first()?;
+                Some(String::from_utf8_lossy(held).into_owned())
+            };
+            let Some(key) = key_of_name(entry.dn.pretty()) else {
+                continue;
+            };
+            let csn = first("entryCSN").expect("a number");
+            let csn = PackedCsn::parse(csn.as_bytes()).expect("a sound number");
+            let stored = StoredEntry {
+                update: first("description")
+                    .and_then(|text| text.parse().ok())
+                    .expect("a number"),
+                csn: Csn::from_bytes(*csn.as_bytes()).expect("a number"),
+            };
+            self.entries.insert(key, stored);
+        }
+        let digest = self.content.head().digest;
+        let mut contents = CONTENTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let contents = contents.get_or_insert_default();
+        let first = contents.entry(digest).or_insert_with(|| text.clone());
+        assert_eq!(*first, text, "nodes differ at {:?}", self.content.head());
+    }
+
+    /// Loses nothing: each commit is in the files.
+    pub(crate) fn lose_power(&mut self, _: impl FnMut() -> bool) {
+        self.content.abort();
+    }
+
+    /// Opens the store after a stop.
+    pub(crate) fn open(&mut self, _: bool) {
+        *self = self.clone();
+    }
+
+    /// Takes the content of another store.
+    pub(crate) fn copy(&mut self, from: &Store) {
+        *self = Store::of(from.home.copy());
+    }
+}
+
+impl Content for Store {
+    /// The number of the update, and the update.
+    type Update = (u64, Update);
+    /// True if it is done.
+    type Answer = bool;
+
+    fn head(&self) -> Head {
+        self.content.head()
+    }
+
+    fn durable(&self) -> Position {
+        self.content.durable()
+    }
+
+    fn is_writable(&self) -> bool {
+        !self.disk_is_full && self.content.is_writable()
+    }
+
+    fn begin(&mut self, updates: &[&(u64, Update)], last: Csn, time: Time) -> Effects<bool> {
+        self.home.clock.0.store(time.wall_us, Ordering::Relaxed);
+        let requests = updates
+            .iter()
+            .map(|(number, update)| self.home.request(*number, *update));
+        let requests: Vec<WriteRequest> = requests.collect();
+        let effects = self
+            .content
+            .begin(&requests.iter().collect::<Vec<_>>(), last, time);
+        let answers = effects
+            .answers
+            .iter()
+            .map(|reply| reply.result.is_success());
+        let answers: Vec<bool> = answers.collect();
+        let refused = updates
+            .iter()
+            .zip(&answers)
+            .filter(|(_, is_done)| !**is_done);
+        self.refused = refused.map(|((number, _), _)| *number).collect();
+        Effects {
+            records: effects.records,
+            answers,
+        }
+    }
+
+    fn commit(&mut self, head: Head) {
+        if self.disk_is_full {
+            return self.content.abort();
+        }
+        self.content.commit(head);
+        self.read();
+    }
+
+    fn abort(&mut self) {
+        self.content.abort();
+    }
+
+    fn apply(&mut self, batch: &Batch, head: Head) -> Result<(), Divergence> {
+        if !self.disk_is_full {
+            self.content.apply(batch, head)?;
+            self.read();
+        }
+        Ok(())
+    }
+
+    fn maintain(&mut self, now_ms: u64) {
+        self.content.maintain(now_ms);
+    }
+}
+
+fn key_of_name(dn: &str) -> Option<u8> {
+    dn.strip_prefix("cn=")?.split(',').next()?.parse().ok()
+}
+
+/// Returns the key of the entry that a record is about.
+pub(crate) fn key_of(record: &Record) -> u8 {
+    key_of_name(&record.dn).expect("a name with a key")
+}
+
+/// Does what a record says.
+pub(crate) fn effect(entries: &mut Entries, record: &Record) {
+    let entry = StoredEntry {
+        update: record.session,
+        csn: record.csn,
+    };
+    match record.kind {
+        RecordKind::Delete => entries.remove(&key_of(record)),
+        _ => entries.insert(key_of(record), entry),
+    };
+}
