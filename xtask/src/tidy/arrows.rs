@@ -28,11 +28,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "directory",
         &[
-            "ldap", "ldif", "schema", "access", "auth", "store", "policy",
+            "ldap", "ldif", "schema", "access", "auth", "store", "policy", "cluster",
         ],
     ),
     ("client", &["ldap"]),
-    ("cluster", &[]), // values without I/O, until the server uses them
+    ("cluster", &[]), // values without I/O
     ("etcd", &["cluster"]),
     ("cluster-driver", &["cluster"]), // it knows a log by its trait
     ("cluster-peers", &["cluster", "cluster-driver"]),

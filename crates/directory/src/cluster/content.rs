@@ -17,7 +17,7 @@ use crate::write::request::{WriteReply, WriteRequest};
 /// Milliseconds after which a store that has failed is tried again.
 const RETRY_MS: u64 = 1000;
 
-/// The database of a node. Between `begin` and `commit` or `abort` it holds the store's writer, so
+/// The database of a node. Between `begin` and `commit` or `abort` it holds the store's writer. So
 /// all updates go through it, and one thread owns it.
 ///
 /// Each commit is durable, as far as the settings of the store want it.
@@ -73,8 +73,7 @@ impl<'d> StoreContent<'d> {
         })
     }
 
-    /// Takes the sentences for the log since the last call: failures of the store, and differences
-    /// from the log of the cluster.
+    /// Takes the sentences for the log since the last call: failures of the store, and differences.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }

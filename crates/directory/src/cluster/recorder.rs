@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A record has the operations of the log if they lead to the new state byte by byte. Otherwise it
-//! has those that do. So a computed sum, or a value that the server has dropped, is told as it is.
+//! has those that do. So a record has a computed sum, and the values that the server has dropped.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
-//! Updates of a cluster's batch: done in one transaction of the store, which its caller commits
-//! when the log of the cluster has them.
+//! Updates of a cluster's batch in one transaction of the store. The caller commits it when the log
+//! of the cluster has them.
 //!
-//! An update that fails with the store ends the transaction, and so does the transaction of a
-//! client that is refused. All others then run once more without it.
+//! An update that fails with the store ends the transaction. The transaction of a client that is
+//! refused does so, too. All others then run once more without it.
 
 use std::ops::Range;
 
@@ -122,7 +122,7 @@ impl Directory {
         writer: &mut Writer<'d>,
         (requests, failed): (&[&WriteRequest], &[Option<WriteReply>]),
         sink: &mut dyn EffectSink<'d>,
-    ) -> Result<(Vec<WriteReply>, Vec<Session>), (usize, Failure)> {
+    ) -> Result<(Vec<WriteReply>, Vec<Session>), (usize, Box<Failure>)> {
         let mut replies = Vec::with_capacity(requests.len());
         let mut freed = Vec::new();
         for (at, (request, failed)) in requests.iter().zip(failed).enumerate() {
@@ -147,7 +147,7 @@ impl Directory {
         writer: &mut Writer<'d>,
         (request, freed): (&WriteRequest, &mut Vec<Session>),
         sink: &mut dyn EffectSink<'d>,
-    ) -> Result<WriteReply, Failure> {
+    ) -> Result<WriteReply, Box<Failure>> {
         let mut item = self.item(request);
         let purpose = room_for(database, request.updates());
         let ran = self.run_item(database, writer, (&request.session, &mut item), sink);
@@ -158,18 +158,18 @@ impl Directory {
             }
             Err(Untold::Refused(result)) => {
                 item.refuse(result);
-                Err(Failure {
+                Err(Box::new(Failure {
                     reply: item.reply(),
                     room: None,
-                })
+                }))
             }
             Err(Untold::Failed(error)) => {
                 count_shortage(database, &error);
                 item.fail(&error);
-                Err(Failure {
+                Err(Box::new(Failure {
                     reply: item.reply(),
                     room: room_after(database, &error, purpose),
-                })
+                }))
             }
         }
     }
@@ -181,7 +181,7 @@ impl Directory {
         writer: &mut Writer<'d>,
         (session, id, updates): (&Session, MessageId, &[UpdateBuf]),
         sink: &mut dyn EffectSink<'d>,
-    ) -> Result<WriteReply, Failure> {
+    ) -> Result<WriteReply, Box<Failure>> {
         let purpose = room_for(database, updates);
         let (mut audit, mut room): (Option<AuditText>, _) = (None, None);
         let mut ran: Result<(), BlamedResult> = Ok(());
@@ -207,10 +207,10 @@ impl Directory {
         }
         match ran {
             Ok(()) => Ok(transaction_reply(id, Ok(audit))),
-            Err(blamed) => Err(Failure {
+            Err(blamed) => Err(Box::new(Failure {
                 reply: transaction_reply(id, Err(blamed)),
                 room,
-            }),
+            })),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The simulator of `crates/cluster`, with nodes on real stores.
 //!
-//! World, model of etcd, checker and faults are those of `crates/cluster/tests/simulation`. Only the
-//! store is another one. A crash drops the open transaction, as the death of the process does. Each
-//! commit is in the files then.
+//! World, model of etcd, checker and faults are those of `crates/cluster/tests/simulation`. Only
+//! the store is another one. A crash drops the open transaction, as the death of the process does.
+//! Each commit is in the files then.
 //!
 //! ```sh
 //! FULGURITE_TEST_SEED=4711 cargo test -p fulgurite-directory --test cluster     # one seed
@@ -22,6 +22,7 @@ mod store;
 mod world;
 
 use crate::mutant::Mutant;
+use crate::store::Files;
 use crate::world::{Faults, World};
 
 /// Runs of the short form.
@@ -41,6 +42,7 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn real_stores_keep_the_promises_of_the_cluster() {
+    let _files = Files::begin();
     let first = number("FULGURITE_TEST_SEED");
     let runs = number("FULGURITE_TEST_RUNS").unwrap_or(if first.is_some() { 1 } else { RUNS });
     let first = first.unwrap_or(1);
@@ -66,6 +68,7 @@ fn real_stores_keep_the_promises_of_the_cluster() {
 
 #[test]
 fn broken_rules_are_noticed_on_real_stores() {
+    let _files = Files::begin();
     // Each commit of these stores is durable, so nothing depends on the boot.
     let mutants = Mutant::ALL.into_iter();
     for mutant in mutants.filter(|mutant| *mutant != Mutant::BootIgnored) {

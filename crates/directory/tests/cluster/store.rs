@@ -1,12 +1,14 @@
 //! A node's store for the simulator: a directory with a database in files.
 //!
-//! The content borrows its directory, and nodes come and go. So a directory lives as long as the
-//! test does.
+//! The content borrows its directory, and nodes come and go. So a directory is never closed, and
+//! [`Files`] removes its files in the end.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use fulgurite_cluster::{
     Batch, Content, Csn, Digest, Divergence, Effects, Head, Position, Record, RecordKind, Time,
@@ -83,11 +85,52 @@ impl Entropy for Counted {
     }
 }
 
-/// A directory with its files.
+/// The files of all stores of a test. They go with it.
+pub(crate) struct Files(TempDir);
+
+/// The parts that the stores of a test share.
+#[derive(Default)]
+struct Shared {
+    files: PathBuf,
+    /// The store that all others begin as.
+    first: Option<&'static Home>,
+    /// The content behind each batch.
+    contents: HashMap<Digest, String>,
+}
+
+thread_local! {
+    static SHARED: RefCell<Shared> = RefCell::default();
+}
+
+impl Files {
+    /// Begins a test.
+    pub(crate) fn begin() -> Files {
+        let files = Files(tempfile::tempdir().expect("a temporary directory"));
+        let path = files.0.path().to_owned();
+        SHARED.with_borrow_mut(|shared| shared.files = path);
+        let first = first_home();
+        SHARED.with_borrow_mut(|shared| shared.first = Some(first));
+        files
+    }
+
+    /// Makes a directory for a store.
+    fn directory() -> PathBuf {
+        let files = SHARED.with_borrow(|shared| shared.files.clone());
+        let directory = tempfile::tempdir_in(files).expect("a temporary directory");
+        directory.keep()
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        SHARED.take();
+    }
+}
+
+/// A directory that is never closed.
 struct Home {
     directory: Directory,
     clock: Arc<SimulatedClock>,
-    _dir: TempDir,
 }
 
 /// The store of a node.
@@ -110,7 +153,7 @@ impl fmt::Debug for Store {
 }
 
 impl Home {
-    fn open(dir: TempDir, store: fulgurite_store::Store) -> &'static Home {
+    fn open(store: fulgurite_store::Store) -> &'static Home {
         let clock = Arc::new(SimulatedClock::default());
         let schema = Arc::clone(store.schema());
         let mut options = DirectoryOptions::new(schema, vec![DatabaseOptions::new(store)]);
@@ -124,19 +167,18 @@ impl Home {
         Box::leak(Box::new(Home {
             directory: Directory::open(options).expect("a directory"),
             clock,
-            _dir: dir,
         }))
     }
 
     /// Copies the files, as a node does that needs a snapshot.
     fn copy(&self) -> &'static Home {
-        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = Files::directory();
         let store = self.directory.databases()[0].store();
-        let copied = store.environment().copy_to_path(dir.path(), false);
+        let copied = store.environment().copy_to_path(&path, false);
         copied.expect("a copy");
         let schema = Arc::clone(store.schema());
-        let opened = fulgurite_store::Store::open(dir.path(), &options(), schema);
-        Home::open(dir, opened.expect("a sound copy"))
+        let opened = fulgurite_store::Store::open(&path, &options(), schema);
+        Home::open(opened.expect("a sound copy"))
     }
 
     fn content(&'static self) -> StoreContent<'static> {
@@ -212,19 +254,18 @@ fn pdu(number: u64, update: Update) -> Vec<u8> {
 impl Default for Store {
     /// Returns the content of position 0.
     fn default() -> Store {
-        static FIRST: Mutex<Option<&'static Home>> = Mutex::new(None);
-        let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
-        let home = first.get_or_insert_with(first_home).copy();
+        let first = SHARED.with_borrow(|shared| shared.first);
+        let home = first.expect("a test has begun").copy();
         Store::of(home)
     }
 }
 
 /// Makes the store that all others begin as.
 fn first_home() -> &'static Home {
-    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = Files::directory();
     let schema = Schema::standard();
-    let store = fulgurite_store::Store::create(dir.path(), &options(), schema).expect("a store");
-    let home = Home::open(dir, store);
+    let store = fulgurite_store::Store::create(&path, &options(), schema).expect("a store");
+    let home = Home::open(store);
     let class = [b"domain".as_slice()];
     let attribute = PartialAttribute {
         description: b"objectClass",
@@ -271,7 +312,6 @@ impl Store {
 
     /// Reads the entries. All stores that have applied the same batches must be equal.
     fn read(&mut self) {
-        static CONTENTS: Mutex<Option<HashMap<Digest, String>>> = Mutex::new(None);
         let store = self.home.directory.databases()[0].store();
         let view = store.snapshot().expect("a sound store");
         let mut all = AllEntries::of(&view).expect("a sound store");
@@ -300,10 +340,11 @@ impl Store {
             self.entries.insert(key, stored);
         }
         let digest = self.content.head().digest;
-        let mut contents = CONTENTS.lock().unwrap_or_else(PoisonError::into_inner);
-        let contents = contents.get_or_insert_default();
-        let first = contents.entry(digest).or_insert_with(|| text.clone());
-        assert_eq!(*first, text, "nodes differ at {:?}", self.content.head());
+        let first = SHARED.with_borrow_mut(|shared| {
+            let first = shared.contents.entry(digest);
+            first.or_insert_with(|| text.clone()).clone()
+        });
+        assert_eq!(first, text, "nodes differ at {:?}", self.content.head());
     }
 
     /// Loses nothing: each commit is in the files.

@@ -18,13 +18,14 @@ mod put_record;
 mod rename;
 mod savepoint;
 mod sync_rows;
+mod touched;
 mod watch;
 mod writer;
 
 pub use log::{LogPurged, RoomFor};
 pub use modify_values::ValueChange;
 pub use savepoint::Savepoint;
-pub use watch::{EntryContent, TouchedEntry};
+pub use touched::{EntryContent, TouchedEntry};
 pub use writer::Writer;
 pub(crate) use writer::{NumberedAttributes, name_below};
 

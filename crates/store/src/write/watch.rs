@@ -1,39 +1,18 @@
-//! What a cluster needs of a writer: the entries that it touches, and changes that are exact.
+//! The writer of a cluster's node: the entries that it touches, and changes that are exact.
 //!
 //! A watched writer keeps each entry as it was before it was touched. So its caller can compare,
-//! and nothing changes without its knowledge. A following writer does what another one has done: an
-//! update leaves the bind state alone, because that change comes separately.
+//! and nothing changes without its knowledge. A following writer does what another one has done.
+//! Its updates leave bind states alone, because those changes come separately.
 
 use fulgurite::Snapshot;
 use fulgurite_schema::Attribute;
 
+use super::touched::{EntryContent, TouchedEntry};
 use super::writer::Writer;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::record::Values;
 use crate::view::View;
-
-/// All that the store has of an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EntryContent {
-    /// Its parent; [`EntryId::ROOT`] for a suffix entry.
-    pub parent: EntryId,
-    /// Its RDN as the user wrote it; of a suffix entry, the whole name.
-    pub rdn: Vec<u8>,
-    /// The attributes of its record, in stored order.
-    pub attributes: Vec<Attribute>,
-    /// The attributes of its bind state. One without values hides those of the record.
-    pub bind_state: Vec<Attribute>,
-}
-
-/// An entry that a watched writer has touched.
-#[derive(Clone, Debug)]
-pub struct TouchedEntry {
-    /// The entry.
-    pub id: EntryId,
-    /// Its content before; `None` for a new entry.
-    pub before: Option<EntryContent>,
-}
 
 impl<T: Snapshot> View<'_, T> {
     /// Returns all that the store has of an entry; `None` if there is none.
@@ -109,7 +88,7 @@ impl Writer<'_> {
         self.put_bind_row(id, &row)
     }
 
-    /// Keeps an entry that is about to change, if somebody watches.
+    /// Keeps an entry that is about to change, if the writer is watched.
     pub(super) fn note_touched(&mut self, id: EntryId) -> Result<(), StoreError> {
         let is_new = |touched: &Vec<TouchedEntry>| !touched.iter().any(|held| held.id == id);
         if self.touched.as_ref().is_none_or(|touched| !is_new(touched)) {
@@ -123,7 +102,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Notes an entry that has been added, if somebody watches.
+    /// Notes an entry that has been added, if the writer is watched.
     pub(super) fn note_added(&mut self, id: EntryId) {
         let added = TouchedEntry { id, before: None };
         self.touched

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::log_writer::LogWriter;
 use super::pending_counts::PendingCounts;
-use super::watch::TouchedEntry;
+use super::touched::TouchedEntry;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{IndexState, PendingPostings};
@@ -37,7 +37,7 @@ pub struct Writer<'s> {
     /// True if that state will have other indexes.
     has_changed_indexes: bool,
     pub(crate) log: LogWriter,
-    /// The entries that this writer has touched, if somebody watches.
+    /// The entries that this writer has touched, if it is watched.
     pub(super) touched: Option<Vec<TouchedEntry>>,
     /// True if updates leave bind states as they are.
     pub(super) is_following: bool,
