@@ -51,6 +51,9 @@ pub(crate) struct OrderedBatch<'d> {
     pub(crate) freed: Vec<Session>,
 }
 
+/// The replies to updates that are done, and the sessions that are freed.
+type Replies = (Vec<WriteReply>, Vec<Session>);
+
 /// A reply that ends the transaction, and the room that its update lacked.
 struct Failure {
     reply: WriteReply,
@@ -122,7 +125,7 @@ impl Directory {
         writer: &mut Writer<'d>,
         (requests, failed): (&[&WriteRequest], &[Option<WriteReply>]),
         sink: &mut dyn EffectSink<'d>,
-    ) -> Result<(Vec<WriteReply>, Vec<Session>), (usize, Box<Failure>)> {
+    ) -> Result<Replies, (usize, Box<Failure>)> {
         let mut replies = Vec::with_capacity(requests.len());
         let mut freed = Vec::new();
         for (at, (request, failed)) in requests.iter().zip(failed).enumerate() {
