@@ -77,7 +77,7 @@ pub use view::{
     StoredSelector, Tombstone, ValueSelection, View, compile_filter,
 };
 pub use write::{
-    EntryContent, LogPurged, RoomFor, Savepoint, TouchedEntry, ValueChange, Writer,
+    ChangedValues, EntryContent, LogPurged, RoomFor, Savepoint, TouchedEntry, ValueChange, Writer,
 };
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use fulgurite_cluster::{Csn, Operation, Operator, Record, RecordKind, Renaming, 
 use fulgurite_ldap::ResultCode;
 use fulgurite_schema::{Attribute, AttributeDescription, Schema};
 use fulgurite_store::{
-    ChangeKind, ChangeRecord, EntryContent, EntryId, PackedCsn, Snapshot, StoreError, TouchedEntry,
-    View, Writer,
+    ChangeKind, ChangeRecord, ChangedValues, EntryContent, EntryId, PackedCsn, Snapshot,
+    StoreError, TouchedEntry, ValueChange, View, Writer,
 };
 
 use super::replay::{Effect, difference, replay};
@@ -38,6 +38,9 @@ struct ChangedEntry {
     id: EntryId,
     before: Option<EntryContent>,
     after: Option<EntryContent>,
+    /// The attributes whose values both leave out, and the operations on these.
+    left_out: Vec<AttributeDescription>,
+    values: Vec<Effect>,
     /// True if a record tells about its attributes.
     is_told: bool,
 }
@@ -127,14 +130,15 @@ impl<'d> Recorder<'d> {
             (ChangeKind::Delete, Some(_), None) => Ok((RecordKind::Delete, Vec::new())),
             (ChangeKind::Modify, Some(before), Some(after)) => {
                 let is_moved = before.parent != after.parent || before.rdn != after.rdn;
-                let logged = self.logged(row)?.filter(|effects| {
-                    let mut replayed = before.attributes.clone();
-                    replay(&mut replayed, effects).is_some() && replayed == after.attributes
-                });
-                let different = || difference(&before.attributes, &after.attributes);
-                match is_moved {
-                    true => Err(unlike()),
-                    false => Ok((RecordKind::Modify, logged.unwrap_or_else(different))),
+                let logged = self.logged(row)?;
+                let logged = logged.filter(|effects| entry.is_reached_by(before, after, effects));
+                match logged {
+                    _ if is_moved => Err(unlike()),
+                    Some(effects) => Ok((RecordKind::Modify, effects)),
+                    None => {
+                        let effects = entry.difference(before, after);
+                        Ok((RecordKind::Modify, effects.ok_or_else(unlike)?))
+                    }
                 }
             }
             (ChangeKind::Rename, Some(before), Some(after)) => {
@@ -194,7 +198,8 @@ impl<'d> Recorder<'d> {
             if is_moved || old != Some(identity) {
                 return Err(untold(&dn, "its change has no number"));
             }
-            let effects = difference(held(|held| &held.attributes), &after.attributes);
+            let effects = before.and_then(|before| entry.difference(before, after));
+            let effects = effects.ok_or_else(|| untold(&dn, "its values move"))?;
             if !effects.is_empty() {
                 self.push(RecordKind::Modify, identity, &dn, effects);
             }
@@ -249,20 +254,93 @@ impl<'d> Recorder<'d> {
 fn changed_entries<T: Snapshot>(
     view: &View<'_, T>,
     touched: Vec<TouchedEntry>,
-) -> Result<Vec<ChangedEntry>, StoreError> {
+) -> Result<Vec<ChangedEntry>, Untold> {
     let mut changed = Vec::with_capacity(touched.len());
-    for TouchedEntry { id, before } in touched {
-        let after = view.content_of(id)?;
-        if before != after {
+    for touched in touched {
+        let TouchedEntry { id, before, .. } = touched;
+        if touched.is_partial {
+            return Err(untold(&view.dn(id)?, "it changes in two ways"));
+        }
+        let after = view.content_without(id, &touched.left_out)?;
+        let values: Vec<Effect> = touched.values.into_iter().flat_map(of_values).collect();
+        if before != after || !values.is_empty() {
             changed.push(ChangedEntry {
                 id,
                 before,
                 after,
+                left_out: touched.left_out,
+                values,
                 is_told: false,
             });
         }
     }
     Ok(changed)
+}
+
+/// Returns the operations that change single values.
+fn of_values(values: ChangedValues) -> impl Iterator<Item = Effect> {
+    let ValueChange {
+        description,
+        removed,
+        added,
+    } = values.change;
+    let effect = |operator, values| Effect {
+        operator,
+        attribute: Attribute {
+            description: description.clone(),
+            values,
+        },
+    };
+    // Without any of the values of before, the attribute stays at its place.
+    let effects = match values.is_whole && !added.is_empty() {
+        true => vec![effect(Operator::Update, added)],
+        false => vec![
+            effect(Operator::Delete, removed),
+            effect(Operator::Add, added),
+        ],
+    };
+    let effects = effects.into_iter();
+    effects.filter(|effect| !effect.attribute.values.is_empty())
+}
+
+impl ChangedEntry {
+    fn leaves_out(&self, effect: &Effect) -> bool {
+        self.left_out.contains(&effect.attribute.description)
+    }
+
+    /// Returns true if operations lead from one state to the other.
+    fn is_reached_by(
+        &self,
+        before: &EntryContent,
+        after: &EntryContent,
+        effects: &[Effect],
+    ) -> bool {
+        let all = effects.iter().cloned();
+        let (values, others): (Vec<Effect>, Vec<Effect>) =
+            all.partition(|effect| self.leaves_out(effect));
+        let mut replayed = before.attributes.clone();
+        values == self.values
+            && replay(&mut replayed, &others).is_some()
+            && replayed == after.attributes
+    }
+
+    /// Returns the operations that lead from one state to the other; `None` if an attribute whose
+    /// values are left out has another place.
+    fn difference(&self, before: &EntryContent, after: &EntryContent) -> Option<Vec<Effect>> {
+        let mut effects = difference(&before.attributes, &after.attributes);
+        let moves =
+            |effect: &Effect| self.leaves_out(effect) && effect.operator != Operator::Delete;
+        if effects.iter().any(moves) {
+            return None;
+        }
+        let stays = |effect: &&Effect| {
+            let description = &effect.attribute.description;
+            let mut attributes = after.attributes.iter();
+            attributes.any(|held| held.description == *description)
+        };
+        effects.extend(self.values.iter().filter(stays).cloned());
+        Some(effects)
+    }
 }
 
 /// Returns the identity of an entry; `None` without a UUID.

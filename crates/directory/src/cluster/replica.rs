@@ -4,10 +4,10 @@
 //! sign that the contents differ.
 
 use fulgurite_cluster::{Csn, Operator, Record, RecordKind, Value};
-use fulgurite_schema::{Attribute, CheckedEntry, Dn, Entry};
+use fulgurite_schema::{Attribute, AttributeDescription, CheckedEntry, Dn, Entry};
 use fulgurite_store::{
     ChangeKind, EntryContent, EntryId, NewChange, NewOperation, NewRename, PackedCsn, StoreError,
-    Writer,
+    ValueChange, Writer,
 };
 
 use super::recorder::{identity, number};
@@ -90,7 +90,15 @@ impl Replica<'_, '_> {
         effects: &[Effect],
     ) -> Result<EntryId, Unapplied> {
         let id = self.find(record, &dn)?;
-        let held = self.writer.content_of(id)?;
+        let large = match record.kind {
+            RecordKind::Modify => self.by_value(record, id, effects)?,
+            _ => Vec::new(),
+        };
+        let left_out: Vec<_> = large
+            .iter()
+            .map(|change| change.description.clone())
+            .collect();
+        let held = self.writer.content_without(id, &left_out)?;
         let held = held.ok_or_else(|| differs(record, "it is not here"))?;
         let here = identity(&self.core.types, &held);
         let here = here.ok_or_else(|| differs(record, "it has no entryUUID"))?;
@@ -108,12 +116,54 @@ impl Replica<'_, '_> {
                 let row: Vec<Attribute> = row.collect();
                 self.writer.replace_bind_state(id, &row)?;
             }
-            _ => {
+            _ if large.is_empty() => {
                 let entry = self.changed(record, dn, (held, effects))?;
                 self.writer.modify(id, &entry)?;
             }
+            _ => {
+                let effects = effects.iter();
+                let others =
+                    effects.filter(|effect| !left_out.contains(&effect.attribute.description));
+                let others: Vec<Effect> = others.cloned().collect();
+                let entry = self.changed(record, dn, (held, &others))?;
+                self.writer.modify_values(id, &entry, &large)?;
+            }
         }
         Ok(id)
+    }
+
+    /// Returns the changes of attributes with many values that change value by value, or not at
+    /// all. The cost does not grow with the others.
+    fn by_value(
+        &self,
+        record: &Record,
+        id: EntryId,
+        effects: &[Effect],
+    ) -> Result<Vec<ValueChange>, Unapplied> {
+        let Some(entry) = self.writer.entry(id)? else {
+            return Ok(Vec::new());
+        };
+        let mut changes = Vec::new();
+        for held in entry.recorded_attributes() {
+            if !held.values.are_overflow() {
+                continue;
+            }
+            let description = &held.info.description;
+            let own = effects.iter();
+            let own = own.filter(|effect| effect.attribute.description == *description);
+            let Some(change) = value_change(description, own, held.values.len()) else {
+                continue;
+            };
+            for (values, is_held) in [(&change.removed, true), (&change.added, false)] {
+                for value in values {
+                    if self.writer.holds_value(id, description, value)? != is_held {
+                        return Err(differs(record, "its values are other ones"));
+                    }
+                }
+            }
+            changes.push(change);
+        }
+        Ok(changes)
     }
 
     fn rename(
@@ -234,6 +284,31 @@ impl Replica<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Returns one change of single values for some operations; `None` if they need all values.
+fn value_change<'e>(
+    description: &AttributeDescription,
+    effects: impl Iterator<Item = &'e Effect>,
+    len: usize,
+) -> Option<ValueChange> {
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    for effect in effects {
+        let values = &effect.attribute.values;
+        match effect.operator {
+            Operator::Delete if !values.is_empty() && added.is_empty() => {
+                removed.extend_from_slice(values);
+            }
+            Operator::Add if !values.is_empty() => added.extend_from_slice(values),
+            _ => return None,
+        }
+    }
+    // A whole attribute goes with its place.
+    (removed.len() < len).then(|| ValueChange {
+        description: description.clone(),
+        removed,
+        added,
+    })
 }
 
 /// Returns true if a record has a number that its entry has not had before.

@@ -532,6 +532,55 @@ fn references_follow_on_every_node() {
 }
 
 #[test]
+fn values_of_a_large_group_are_told_one_by_one() {
+    const GROUP: &str = "cn=all,ou=groups,dc=example,dc=com";
+    let make = || {
+        let world = World::empty_with_store(|_| {}, |store| store.inline_values_max = Some(4));
+        world.load_example();
+        world
+    };
+    let mut cluster = Cluster::new(2, make, |_| {});
+    let root = cluster.worlds[0].root();
+    let members: Vec<String> = (0..200).map(|n| format!("uid=m{n},{TOP}")).collect();
+    let members: Vec<&str> = members.iter().map(String::as_str).collect();
+    let (few, more) = (&members[..100], &members[100..]);
+    let steps: [&[(ModifyOperation, &str, &[&str])]; 8] = [
+        &[(Replace, "member", few)],
+        &[(Add, "member", &more[..1])],
+        &[(Delete, "member", &few[3..5]), (Add, "member", &more[1..3])],
+        &[
+            (Add, "member", &more[3..5]),
+            (Delete, "member", &more[3..4]),
+        ],
+        &[(Replace, "description", &["a"])],
+        // None of the values stays.
+        &[
+            (Delete, "member", &few[..3]),
+            (Delete, "member", &few[5..]),
+            (Delete, "member", &[more[0], more[1], more[2], more[4]]),
+            (Add, "member", &more[5..9]),
+        ],
+        &[(Add, "member", few)],
+        &[(Replace, "member", &few[..1])],
+    ];
+    let mut values = Vec::new();
+    for (number, step) in steps.into_iter().enumerate() {
+        let request = requests(&root, &[modify_pdu(GROUP, step)]);
+        assert_eq!(cluster.submit(number % 2, &request), [ResultCode::Success]);
+        cluster.assert_equal(&format!("step {number}"));
+        let batch = Batch::decode(cluster.log.last().expect("a batch")).expect("a batch");
+        let operations = batch.records.iter().flat_map(|record| &record.operations);
+        let of_members = operations.filter(|operation| operation.attribute == "member");
+        values.push(
+            of_members
+                .map(|operation| operation.values.len())
+                .sum::<usize>(),
+        );
+    }
+    assert_eq!(values[1..5], [1, 4, 1, 0], "no other value is told");
+}
+
+#[test]
 fn binds_leave_nodes_equal() {
     let adjust = |options: &mut DirectoryOptions| {
         options.databases[0].last_bind_s = Some(0);

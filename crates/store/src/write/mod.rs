@@ -25,7 +25,7 @@ mod writer;
 pub use log::{LogPurged, RoomFor};
 pub use modify_values::ValueChange;
 pub use savepoint::Savepoint;
-pub use touched::{EntryContent, TouchedEntry};
+pub use touched::{ChangedValues, EntryContent, TouchedEntry};
 pub use writer::Writer;
 pub(crate) use writer::{NumberedAttributes, name_below};
 

@@ -42,7 +42,7 @@ impl Writer<'_> {
         changes: &[ValueChange],
     ) -> Result<(), StoreError> {
         self.check_not_poisoned()?;
-        self.note_touched(id)?;
+        self.note_touched_values(id, changes)?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (parent, rdn_normal, rdn) = record.place_and_name();
         let lengths = changes
@@ -74,6 +74,18 @@ impl Writer<'_> {
                 changed.map(|(change, (number, _))| writer.change_rows(id, *number, change));
             let changed = changed.collect::<Result<Vec<AppliedChange>, StoreError>>()?;
             writer.put_kept(id, &kept)?;
+            if writer.touched.is_some() {
+                let done = changes.iter().zip(&changed).zip(&lengths);
+                for ((change, applied), (_, after)) in done {
+                    let removed = applied.removed.iter().map(|removed| removed.value.clone());
+                    let before = *after as usize + change.removed.len() - change.added.len();
+                    let change = ValueChange {
+                        removed: removed.collect(),
+                        ..change.clone()
+                    };
+                    writer.note_values(id, change, before);
+                }
+            }
             writer.replace_around(id, encoded, changes, &changed)
         })
     }

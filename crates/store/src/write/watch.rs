@@ -5,9 +5,10 @@
 //! Its updates leave bind states alone, because those changes come separately.
 
 use fulgurite::Snapshot;
-use fulgurite_schema::Attribute;
+use fulgurite_schema::{Attribute, AttributeDescription};
 
-use super::touched::{EntryContent, TouchedEntry};
+use super::modify_values::ValueChange;
+use super::touched::{ChangedValues, EntryContent, TouchedEntry};
 use super::writer::Writer;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
@@ -20,6 +21,18 @@ impl<T: Snapshot> View<'_, T> {
     /// # Errors
     /// [`StoreError`] if the engine fails or a record is damaged.
     pub fn content_of(&self, id: EntryId) -> Result<Option<EntryContent>, StoreError> {
+        self.content_without(id, &[])
+    }
+
+    /// Does the same, but leaves out the values of some attributes.
+    ///
+    /// # Errors
+    /// As [`content_of`](Self::content_of).
+    pub fn content_without(
+        &self,
+        id: EntryId,
+        left_out: &[AttributeDescription],
+    ) -> Result<Option<EntryContent>, StoreError> {
         let Some(entry) = self.entry(id)? else {
             return Ok(None);
         };
@@ -27,9 +40,13 @@ impl<T: Snapshot> View<'_, T> {
         let owned = |attributes: &mut dyn Iterator<Item = (AttributeId, Values<'_>)>| {
             let attributes = attributes.map(|(id, values)| {
                 let info = self.attributes().get(id).ok_or(Damage::Attribute)?;
+                let values = match left_out.contains(&info.description) {
+                    true => Vec::new(),
+                    false => values.iter().map(<[u8]>::to_vec).collect(),
+                };
                 Ok(Attribute {
                     description: info.description.clone(),
-                    values: values.iter().map(<[u8]>::to_vec).collect(),
+                    values,
                 })
             });
             attributes.collect::<Result<Vec<Attribute>, StoreError>>()
@@ -90,23 +107,58 @@ impl Writer<'_> {
 
     /// Keeps an entry that is about to change, if the writer is watched.
     pub(super) fn note_touched(&mut self, id: EntryId) -> Result<(), StoreError> {
-        let is_new = |touched: &Vec<TouchedEntry>| !touched.iter().any(|held| held.id == id);
-        if self.touched.as_ref().is_none_or(|touched| !is_new(touched)) {
+        let Some(touched) = &mut self.touched else {
+            return Ok(());
+        };
+        if let Some(held) = touched.iter_mut().find(|held| held.id == id) {
+            held.is_partial |= !held.left_out.is_empty();
             return Ok(());
         }
         let before = self.view.content_of(id)?;
-        let touched = TouchedEntry { id, before };
-        self.touched
-            .iter_mut()
-            .for_each(|all| all.push(touched.clone()));
+        self.push_touched(TouchedEntry::new(id, before));
         Ok(())
+    }
+
+    /// Does the same for an entry of which single values of some attributes change.
+    pub(super) fn note_touched_values(
+        &mut self,
+        id: EntryId,
+        changes: &[ValueChange],
+    ) -> Result<(), StoreError> {
+        let is_known = |touched: &Vec<TouchedEntry>| touched.iter().any(|held| held.id == id);
+        if self.touched.as_ref().is_none_or(is_known) {
+            return Ok(());
+        }
+        let left_out = changes.iter().map(|change| change.description.clone());
+        let left_out: Vec<AttributeDescription> = left_out.collect();
+        let before = self.view.content_without(id, &left_out)?;
+        self.push_touched(TouchedEntry {
+            left_out,
+            ..TouchedEntry::new(id, before)
+        });
+        Ok(())
+    }
+
+    /// Notes values that have changed, with their number before.
+    pub(super) fn note_values(&mut self, id: EntryId, change: ValueChange, before: usize) {
+        let touched = self.touched.iter_mut().flatten();
+        let mut touched = touched.filter(|held| held.id == id);
+        if let Some(held) = touched.next()
+            && held.left_out.contains(&change.description)
+        {
+            let is_whole = change.removed.len() == before;
+            held.values.push(ChangedValues { change, is_whole });
+        }
     }
 
     /// Notes an entry that has been added, if the writer is watched.
     pub(super) fn note_added(&mut self, id: EntryId) {
-        let added = TouchedEntry { id, before: None };
-        self.touched
-            .iter_mut()
-            .for_each(|all| all.push(added.clone()));
+        self.push_touched(TouchedEntry::new(id, None));
+    }
+
+    fn push_touched(&mut self, touched: TouchedEntry) {
+        if let Some(all) = &mut self.touched {
+            all.push(touched);
+        }
     }
 }
