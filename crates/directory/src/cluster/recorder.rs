@@ -324,8 +324,8 @@ impl ChangedEntry {
             && replayed == after.attributes
     }
 
-    /// Returns the operations that lead from one state to the other; `None` if an attribute whose
-    /// values are left out has another place.
+    /// Returns the operations that lead from one state to the other. Returns `None` if an attribute
+    /// whose values are left out has another place.
     fn difference(&self, before: &EntryContent, after: &EntryContent) -> Option<Vec<Effect>> {
         let mut effects = difference(&before.attributes, &after.attributes);
         let moves =

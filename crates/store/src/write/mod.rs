@@ -19,13 +19,14 @@ mod rename;
 mod savepoint;
 mod sync_rows;
 mod touched;
+mod value_change;
 mod watch;
 mod writer;
 
 pub use log::{LogPurged, RoomFor};
-pub use modify_values::ValueChange;
 pub use savepoint::Savepoint;
 pub use touched::{ChangedValues, EntryContent, TouchedEntry};
+pub use value_change::ValueChange;
 pub use writer::Writer;
 pub(crate) use writer::{NumberedAttributes, name_below};
 

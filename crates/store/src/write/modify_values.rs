@@ -1,23 +1,13 @@
 //! Changing single values of attributes with overflow values.
 
 use super::difference::{Difference, KnownChanges};
+use super::value_change::ValueChange;
 use super::writer::Writer;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::overflow_values::{RemovedValue, hash, same_as};
 use crate::record::{self, Record, RecordSource};
-use fulgurite_schema::{AttributeDescription, CheckedEntry};
-
-/// A change of single [overflow values](crate::Values::are_overflow) of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueChange {
-    /// The attribute.
-    pub description: AttributeDescription,
-    /// Stored values, in any spelling. They are removed first.
-    pub removed: Vec<Vec<u8>>,
-    /// Values that are not stored, in their order.
-    pub added: Vec<Vec<u8>>,
-}
+use fulgurite_schema::CheckedEntry;
 
 /// A [`ValueChange`] that has been applied.
 struct AppliedChange {

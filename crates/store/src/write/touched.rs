@@ -2,7 +2,7 @@
 
 use fulgurite_schema::{Attribute, AttributeDescription};
 
-use super::modify_values::ValueChange;
+use super::value_change::ValueChange;
 use crate::ids::EntryId;
 
 /// All that the store has of an entry.

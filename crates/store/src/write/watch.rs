@@ -7,8 +7,8 @@
 use fulgurite::Snapshot;
 use fulgurite_schema::{Attribute, AttributeDescription};
 
-use super::modify_values::ValueChange;
 use super::touched::{ChangedValues, EntryContent, TouchedEntry};
+use super::value_change::ValueChange;
 use super::writer::Writer;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
