@@ -65,7 +65,8 @@ fn name(random: &mut Random) -> String {
 }
 
 fn value(random: &mut Random) -> &'static str {
-    *random.pick(&["one", "two", "Two ", "three", "four", "5", "six"])
+    const VALUES: [&str; 7] = ["one", "two", "Two ", "three", "four", "5", "six"];
+    VALUES[random.below(VALUES.len())]
 }
 
 /// Makes an update. Many are refused.
