@@ -175,11 +175,15 @@ pub use fulgurite_os::{fd, platform};
 pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages};
 #[cfg(feature = "std")]
 pub use maintain::{check, salvage};
+#[doc(hidden)]
+pub use opened::NameMap;
 pub use opened::{Database, Durability, FlushTimes, Multimap, OpenError, OpenOptions, SlotPolicy};
 pub use order::{CustomOrder, KeyOrder, ValueKind};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use reader::ReaderPolicy;
 pub use reader_info::{LongReader, Reader};
+#[doc(hidden)]
+pub use space::sort_numbers;
 pub use txn::{
     Edit, FreePages, HeldPages, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Reservation,
     Snapshot, Stat, WriteCursor, WriteTxn,

@@ -1,14 +1,12 @@
 //! Memory in large pieces. If there is none, the call fails; the process goes on.
 
 use alloc::vec::Vec;
-use fulgurite_os::platform::io;
 
-use crate::Error;
 use crate::boxed_error::BoxedError;
 
 /// Returns `len` bytes of zero.
 /// # Errors
-/// [`Error::Io`] if the process may not have them.
+/// [`crate::Error::Io`] if the process may not have them.
 pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, BoxedError> {
     let mut bytes = room_for(len)?;
     bytes.resize(len, 0);
@@ -22,6 +20,6 @@ pub(crate) fn room_for(len: usize) -> Result<Vec<u8>, BoxedError> {
     let mut bytes = Vec::new();
     bytes
         .try_reserve_exact(len)
-        .map_err(|_| Error::io("taking memory")(io::ErrorKind::OutOfMemory.into()))?;
+        .map_err(|_| BoxedError::no_memory())?;
     Ok(bytes)
 }

@@ -15,6 +15,7 @@ impl OverflowHeader {
     /// Checks the first page of the run at `pgno` that holds a value of `value_len` bytes.
     /// # Errors
     /// Wrong number, wrong kind, too short for the value, or reaching behind `last`.
+    #[inline(always)]
     pub fn parse(
         page: &[u8],
         pgno: Pgno,

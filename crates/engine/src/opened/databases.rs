@@ -6,9 +6,9 @@ use fulgurite_os::platform::sync::{Mutex, OnceLock, PoisonError};
 
 use fulgurite_format::TreeRecord;
 
+use super::name_map::NameMap;
 use crate::Error;
 use crate::boxed_error::BoxedError;
-use crate::hash::FxHashMap;
 use crate::order::{CustomOrder, KeyOrder};
 use crate::tree::Tree;
 
@@ -126,7 +126,7 @@ const FIRST_CHUNK: usize = 16;
 #[derive(Debug)]
 pub(crate) struct DatabaseNames {
     chunks: [OnceLock<Box<[OnceLock<Entry>]>>; 32],
-    handles: Mutex<FxHashMap<Box<[u8]>, usize>>,
+    handles: Mutex<NameMap>,
     databases_max: usize,
     /// The number of the first handle.
     first: u64,
@@ -153,21 +153,21 @@ impl DatabaseNames {
     /// The handle that a name has already.
     pub(crate) fn known(&self, name: &[u8]) -> Option<Database> {
         let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
-        handles.get(name).map(|index| self.handle(*index))
+        handles.get(name).map(|index| self.handle(index))
     }
 
     /// The handle for a name, a new one if it has none yet.
     pub(crate) fn intern(&self, name: &[u8]) -> Result<Database, BoxedError> {
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = handles.get(name) {
-            return Ok(self.handle(*index));
+            return Ok(self.handle(index));
         }
         let index = handles.len() + 1;
         let is_too_many = index > self.databases_max || index as u64 >= 1 << HANDLE_BITS;
         if is_too_many || !self.fill(index, name) {
             return Err(Error::DatabasesFull(self.databases_max).into());
         }
-        handles.insert(name.into(), index);
+        handles.insert(name, index);
         Ok(self.handle(index))
     }
 

@@ -23,6 +23,7 @@ mod handle;
 mod map_size;
 mod mapping;
 mod metas;
+mod name_map;
 mod open;
 mod options;
 mod registry;
@@ -36,6 +37,7 @@ pub(crate) use disk_room::RESERVE_PAGES;
 pub(crate) use durable::MetaReplacement;
 pub use error::OpenError;
 pub use flush_times::FlushTimes;
+pub use name_map::NameMap;
 pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;

@@ -3,7 +3,7 @@
 
 use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid};
 
-use super::free_records::{listed_twice, record_at, record_before, record_id};
+use super::free_records::{listed_twice, record_before, record_id, record_of};
 use super::view::PageView;
 use super::writer_pages::WriterPages;
 use crate::Error;
@@ -49,7 +49,7 @@ impl WriterPages<'_> {
         };
         let mut path = Path::new();
         let mut below = self.taken.next(oldest);
-        let (leaf, id) = loop {
+        let (leaf, id, node) = loop {
             if !record_before(view, &self.free, below, &mut path)? {
                 self.taken.note_all(oldest);
                 return Ok(false);
@@ -57,17 +57,17 @@ impl WriterPages<'_> {
             let Some(leaf) = path.leaf() else {
                 return Ok(false);
             };
-            let id = record_id(view, leaf)?;
+            let (id, node) = record_id(view, leaf)?;
             if id >= below || !may_be_reused(id, oldest) {
                 // Keys that do not descend lead in circles.
                 return Ok(false);
             }
             match self.taken.skip(id) {
                 Some(next) => below = next,
-                None => break (leaf, id),
+                None => break (leaf, id, node),
             }
         };
-        let record = record_at(view, leaf, self.snapshot_last)?.1;
+        let record = record_of(view, leaf, &node, self.snapshot_last)?;
         let is_new = self.reclaimed.is_empty() && self.outer.is_empty();
         if !is_new && record.iter().any(|pgno| self.is_reclaimed(pgno)) {
             return Err(listed_twice(leaf.pgno).into());

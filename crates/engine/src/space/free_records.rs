@@ -15,15 +15,29 @@ pub(super) fn record_at(
     leaf: Step,
     last: Pgno,
 ) -> Result<(Txnid, FreeRecord<'_>), BoxedError> {
-    let node = view.leaf_node(leaf)?;
-    let value = value::value_of(view, leaf.pgno, &node)?;
-    let record = FreeRecord::parse(value, last).map_err(Error::at(leaf.pgno))?;
-    Ok((id_of(leaf, &node)?, record))
+    let (id, node) = record_id(view, leaf)?;
+    Ok((id, record_of(view, leaf, &node, last)?))
 }
 
-/// The id of a record of the free list; its pages are not looked at, which may be many.
-pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, BoxedError> {
-    id_of(leaf, &view.leaf_node(leaf)?)
+/// The id of a record of the free list, with its node. Its pages are not looked at, which may be
+/// many.
+pub(super) fn record_id(
+    view: PageView<'_>,
+    leaf: Step,
+) -> Result<(Txnid, LeafNode<'_>), BoxedError> {
+    let node = view.leaf_node(leaf)?;
+    Ok((id_of(leaf, &node)?, node))
+}
+
+/// The pages in a node of the free list, none behind `last`.
+pub(super) fn record_of<'v>(
+    view: PageView<'v>,
+    leaf: Step,
+    node: &LeafNode<'v>,
+    last: Pgno,
+) -> Result<FreeRecord<'v>, BoxedError> {
+    let value = value::value_of(view, leaf.pgno, node)?;
+    FreeRecord::parse(value, last).map_err(Error::at(leaf.pgno))
 }
 
 fn id_of(leaf: Step, node: &LeafNode<'_>) -> Result<Txnid, BoxedError> {

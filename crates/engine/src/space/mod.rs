@@ -20,6 +20,8 @@ mod shrink;
 mod view;
 mod writer_pages;
 
+pub use page_order::sort_numbers;
+
 pub(crate) use held_pages::{count_free, each_record};
 pub(crate) use save::save_free_list;
 pub(crate) use shrink::refer_to;

@@ -101,7 +101,7 @@ fn free_ids(pages: &WriterPages<'_>) -> Result<FreeIds, BoxedError> {
     let view = pages.view();
     let below = if record_before(view, &pages.free, newest, &mut path)? {
         let leaf = tree::leaf_of(&path, &pages.free)?;
-        record_id(view, leaf)?.0
+        record_id(view, leaf)?.0.0
     } else {
         0
     };
@@ -389,7 +389,7 @@ fn entries_after(
     is_root: bool,
 ) -> Result<Option<usize>, BoxedError> {
     debug_assert!(pages.loose.is_empty());
-    let page = pages.view().tree_page(leaf.pgno, PageKind::Leaf)?;
+    let page = pages.view().tree_page_inlined(leaf.pgno, PageKind::Leaf)?;
     if leaf.index != page.len() || pages.pool.len() > LEFT_MAX {
         return Ok(None);
     }

@@ -46,6 +46,16 @@ pub(crate) trait Pages<'p>: Copy {
         }
     }
 
+    /// As [`Pages::tree_page`], where a call would show in the cost of a put or a step.
+    #[inline(always)]
+    fn tree_page_inlined(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, BoxedError> {
+        let lent = self.lend(pgno);
+        match lent.and_then(|bytes| Page::parse(bytes, pgno, kind).ok()) {
+            Some(page) => Ok(page),
+            None => self.tree_page(pgno, kind),
+        }
+    }
+
     /// The checked node of a leaf entry, of a tree whose leaves have nodes.
     #[inline(never)]
     fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, BoxedError> {

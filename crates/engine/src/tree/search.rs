@@ -226,7 +226,7 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
         pgno = child_at(pages, &page, pgno, index)?;
     }
     debug_assert_eq!(path.len() + 1, usize::from(tree.record.depth));
-    let page = pages.tree_page(pgno, tree.leaf)?;
+    let page = pages.tree_page_inlined(pgno, tree.leaf)?;
     let (index, exact) = leaf_index(&page, tree.order, key).map_err(Error::at(pgno))?;
     path.push(Step { pgno, index })?;
     Ok(exact)

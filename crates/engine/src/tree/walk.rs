@@ -49,7 +49,7 @@ pub(crate) fn next<'p, P: Pages<'p>>(
     let Some(leaf) = path.leaf_mut() else {
         return Ok(LeafStep::AtEnd);
     };
-    if leaf.index + 1 < pages.tree_page(leaf.pgno, tree.leaf)?.len() {
+    if leaf.index + 1 < pages.tree_page_inlined(leaf.pgno, tree.leaf)?.len() {
         leaf.index += 1;
         return Ok(LeafStep::Within);
     }

@@ -15,7 +15,7 @@ use crate::reader::{LockFile, Slot, SlotTable};
 /// transaction, which is not committing now.
 pub(super) fn pin(environment: &Handle, lock: &LockFile, slot: Slot) -> Result<Meta, BoxedError> {
     let _held = match WriterLock::take(environment) {
-        Err(failed) if matches!(failed.error(), Error::WriterBusy) => None,
+        Err(failed) if failed.is_writer_busy() => None,
         held => Some(held?),
     };
     let mapping = environment.mapping();

@@ -355,7 +355,7 @@ impl<'env> WriteTxn<'env> {
         let run = {
             let view = self.pages();
             let leaf = tree::leaf_of(path, tree)?;
-            let page = view.tree_page(leaf.pgno, PageKind::Leaf)?;
+            let page = view.tree_page_inlined(leaf.pgno, PageKind::Leaf)?;
             let flags = page.node_flags(leaf.index).map_err(Error::at(leaf.pgno))?;
             if flags.0 == 0 {
                 None

@@ -143,7 +143,8 @@ fn merge(ids: IdList<'_>, other: IdList<'_>) {
 }
 
 fn sort(ids: IdList<'_>) {
-    ids.words()[1..].sort_unstable_by(|a, b| b.cmp(a));
+    let ids = ids.words().get_mut(1..).unwrap_or_default();
+    fulgurite::sort_numbers(ids, |id| id as u64);
 }
 
 fn search(ids: IdList<'_>, id: usize) -> c_uint {

@@ -17,8 +17,9 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use fulgurite::platform::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::atomic::AtomicCell;
-use fulgurite::Database;
+use fulgurite::{Database, NameMap};
 
+use super::handle_set::HandleSet;
 use super::sorted_map::SortedMap;
 use crate::codes::{Code, Outcome};
 use crate::types::MDB_dbi;
@@ -56,11 +57,9 @@ struct Slot {
 struct Table {
     entries: Box<[Entry]>,
     /// The entry of each name.
-    names: SortedMap<Box<[u8]>, usize>,
-    /// Entries that were ever in use, the first ones.
-    used: usize,
-    /// The used entries that are free again.
-    free: SortedMap<usize, ()>,
+    names: NameMap,
+    /// No entry before this one is free.
+    full_before: usize,
 }
 
 #[derive(Debug, Default)]
@@ -96,7 +95,7 @@ pub(crate) struct HandleView {
 #[derive(Debug, Clone, Default)]
 struct OwnHandles {
     opened: SortedMap<MDB_dbi, PrivateHandle>,
-    closed: SortedMap<MDB_dbi, ()>,
+    closed: HandleSet,
 }
 
 /// A handle that a transaction opened.
@@ -158,29 +157,24 @@ impl HandleView {
 
     fn close(&self, dbi: MDB_dbi, time: u64) {
         self.closed.set(time);
-        self.own.borrow_mut().closed.insert(dbi, ());
+        self.own.borrow_mut().closed.insert(dbi);
     }
 }
 
 impl Table {
     /// Returns the first free entry.
-    fn first_free(&self) -> Option<usize> {
-        let fresh = (self.used < self.entries.len()).then_some(self.used);
-        self.free.first().map(|(index, ())| *index).or(fresh)
-    }
-
-    fn take(&mut self, index: usize, name: &[u8]) {
-        if !self.free.remove(&index) {
-            self.used = index + 1;
-        }
-        self.names.insert(name.into(), index);
+    fn first_free(&mut self) -> Option<usize> {
+        let mut rest = self.entries.iter().skip(self.full_before);
+        let full = rest.position(|entry| entry.state == EntryState::Free);
+        self.full_before = full.map_or(self.entries.len(), |full| self.full_before + full);
+        full.map(|_| self.full_before)
     }
 
     fn give_back(&mut self, index: usize) {
         if let Some(entry) = self.entries.get_mut(index) {
             entry.state = EntryState::Free;
             self.names.remove(&core::mem::take(&mut entry.name));
-            self.free.insert(index, ());
+            self.full_before = self.full_before.min(index);
         }
     }
 }
@@ -198,9 +192,8 @@ impl DatabaseHandles {
             clock: AtomicU64::new(1),
             table: Mutex::new(Table {
                 entries: (0..named_max).map(|_| Entry::default()).collect(),
-                names: SortedMap::default(),
-                used: 0,
-                free: SortedMap::default(),
+                names: NameMap::default(),
+                full_before: 0,
             }),
         }
     }
@@ -245,7 +238,7 @@ impl DatabaseHandles {
                 Some(EntryState::Free) | None => Code::INVALID_ARGUMENT,
             });
         }
-        if own.closed.get(&dbi).is_some() {
+        if own.closed.contains(dbi) {
             return Err(Code::INVALID_ARGUMENT);
         }
         let began = view.began.get();
@@ -267,7 +260,7 @@ impl DatabaseHandles {
     /// meanwhile becomes its own.
     pub(crate) fn find(&self, name: &[u8], view: &HandleView) -> Option<MDB_dbi> {
         let mut table = self.lock();
-        let index = *table.names.get(name)?;
+        let index = table.names.get(name)?;
         let dbi = (index + FIXED) as MDB_dbi;
         let slot = self.slots.get(index + FIXED)?;
         let serial = slot.serial.load(Ordering::Acquire);
@@ -301,8 +294,9 @@ impl DatabaseHandles {
     ) -> Outcome<MDB_dbi> {
         let mut table = self.lock();
         let index = table.first_free().ok_or(Code::HANDLES_FULL)?;
-        table.take(index, name);
-        let (entry, slot) = (&mut table.entries[index], &self.slots[index + FIXED]);
+        let slot = self.slots.get(index + FIXED).ok_or(Code::HANDLES_FULL)?;
+        table.names.insert(name, index);
+        let entry = table.entries.get_mut(index).ok_or(Code::HANDLES_FULL)?;
         let opened = slot.opened.load(Ordering::Acquire);
         if opened != NEVER {
             entry.before = Some((opened, slot.closed.load(Ordering::Acquire)));

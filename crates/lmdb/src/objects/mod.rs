@@ -8,13 +8,14 @@
 //!   order                          comparison functions of the program
 //!   environment                    the value behind an environment
 //!   state   databases   txn_pool   the life of a transaction; database handles; ended transactions for reuse
-//!   sorted_map                     a small map
+//!   handle_set   sorted_map        a set of database handles; a small map
 //! ```
 
 pub(crate) mod close;
 pub(crate) mod cursor;
 pub(crate) mod databases;
 pub(crate) mod environment;
+mod handle_set;
 pub(crate) mod order;
 mod sorted_map;
 pub(crate) mod state;
