@@ -185,7 +185,7 @@ impl Shared {
             Some(lock) => self
                 .mapping()
                 .meta_of(lock.last_txnid())?
-                .ok_or(Error::LockBroken.into()),
+                .ok_or_else(|| Error::LockBroken.into()),
             None if self.abandoned.load(Ordering::SeqCst) => self.mapping().older_meta(),
             None => self.mapping().newest_meta(),
         }

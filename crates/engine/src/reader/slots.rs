@@ -120,7 +120,7 @@ impl LockFile {
         self.clear_stale()?;
         self.give_up_stock();
         self.with_reader_mutex(|| self.take_free_slot_locked(holder))?
-            .ok_or(Error::ReadersFull(self.slots).into())
+            .ok_or_else(|| Error::ReadersFull(self.slots).into())
     }
 
     fn take_free_slot_locked(&self, holder: SlotOwner) -> Result<Option<Slot>, BoxedError> {

@@ -80,7 +80,7 @@ impl<'env> WriterLock<'env> {
     pub(super) fn take(environment: &'env Handle) -> Result<WriterLock<'env>, BoxedError> {
         let mut taken = None;
         Self::take_into(&mut taken, environment)?;
-        taken.ok_or(Error::LockBroken.into())
+        taken.ok_or_else(|| Error::LockBroken.into())
     }
 
     /// As [`WriterLock::take`], into an empty slot of the caller. A returned value would be moved;
@@ -367,7 +367,7 @@ impl<'env> WriteTxn<'env> {
         let id = base.txnid.0.checked_add(1);
         id.filter(|id| *id < u64::MAX - 1)
             .map(Txnid)
-            .ok_or(Error::TxnidsExhausted.into())
+            .ok_or_else(|| Error::TxnidsExhausted.into())
     }
 
     /// The id this transaction's commit will have.
@@ -443,7 +443,7 @@ impl<'env> WriteTxn<'env> {
             .borrow()
             .get(Database::MAIN)
             .map(|open| open.tree)
-            .ok_or(Error::TransactionFailed.into())
+            .ok_or_else(|| Error::TransactionFailed.into())
     }
 
     /// Runs a change. Any error in it ends the transaction, because it is unknown how far the
