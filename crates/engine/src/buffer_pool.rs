@@ -12,7 +12,10 @@ use fulgurite_os::platform::sync::{Mutex, TryLockError};
 /// transactions change.
 pub(crate) const fn pages_max(page_size: usize) -> usize {
     const BYTES_MAX: usize = 32 << 20;
-    BYTES_MAX / page_size
+    match BYTES_MAX.checked_div(page_size) {
+        Some(pages) => pages,
+        None => 0,
+    }
 }
 
 /// Unused buffers, with their old contents.

@@ -23,3 +23,13 @@ pub(crate) fn room_for(len: usize) -> Result<Vec<u8>, BoxedError> {
         .map_err(|_| BoxedError::no_memory())?;
     Ok(bytes)
 }
+
+/// Copies the first bytes, as many as there is room for.
+#[inline]
+pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) {
+    debug_assert!(bytes.len() <= room.len());
+    let len = bytes.len().min(room.len());
+    if let (Some(room), Some(bytes)) = (room.get_mut(..len), bytes.get(..len)) {
+        room.copy_from_slice(bytes);
+    }
+}

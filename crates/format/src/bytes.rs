@@ -1,4 +1,6 @@
-//! Fixed-width little-endian numbers at unaligned places.
+//! Fixed-width little-endian numbers at unaligned places, and moves of bytes.
+
+use core::ops::Range;
 
 /// The `N` bytes at `offset`, if they are there.
 #[inline]
@@ -30,6 +32,27 @@ pub(crate) fn put(bytes: &mut [u8], offset: usize, value: &[u8]) -> Option<()> {
     bytes
         .get_mut(offset..offset.checked_add(value.len())?)?
         .copy_from_slice(value);
+    Some(())
+}
+
+/// Moves the items `from` towards the end by `by` places; `None`, with nothing moved, unless all
+/// are inside before and after.
+#[inline(always)]
+pub(crate) fn shift_up<T: Copy>(items: &mut [T], from: Range<usize>, by: usize) -> Option<()> {
+    let touched = items.get_mut(from.start..from.end.checked_add(by)?)?;
+    let len = touched.len().checked_sub(by)?;
+    touched.copy_within(..len, by);
+    Some(())
+}
+
+/// Moves the items `from` towards the start by `by` places, as [`shift_up`] does.
+#[inline(always)]
+pub(crate) fn shift_down<T: Copy>(items: &mut [T], from: Range<usize>, by: usize) -> Option<()> {
+    let touched = items.get_mut(from.start.checked_sub(by)?..from.end)?;
+    if by > touched.len() {
+        return None;
+    }
+    touched.copy_within(by.., 0);
     Some(())
 }
 

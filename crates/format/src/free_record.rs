@@ -73,15 +73,13 @@ impl<'a> FreeRecord<'a> {
     }
 
     /// Writes `descending` into `value`, which may be longer than needed: the rest becomes zero.
-    /// # Panics
-    /// When the record does not fit.
-    pub fn write(value: &mut [u8], descending: &[Pgno]) {
+    /// # Errors
+    /// [`Malformed::FreeRecord`] when the record does not fit.
+    pub fn write(value: &mut [u8], descending: &[Pgno]) -> Result<(), Malformed> {
         let count = descending.len();
-        assert!(
-            Self::value_len(count) <= value.len(),
-            "a free-list record needs more room than was reserved"
-        );
-        let (numbers, rest) = value.split_at_mut(Self::value_len(count));
+        let (numbers, rest) = value
+            .split_at_mut_checked(Self::value_len(count))
+            .ok_or(Malformed::FreeRecord("longer than its room"))?;
         let (words, _) = numbers.as_chunks_mut();
         if let Some((first, others)) = words.split_first_mut() {
             *first = (count as u64).to_le_bytes();
@@ -90,5 +88,6 @@ impl<'a> FreeRecord<'a> {
             }
         }
         rest.fill(0);
+        Ok(())
     }
 }

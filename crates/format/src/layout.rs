@@ -62,6 +62,14 @@ pub const fn leaf_node_len(key_len: usize, data_len: usize) -> usize {
     even(data_at(key_len) + data_len)
 }
 
+/// Returns how many whole pages that many bytes are. The size of a page is a power of two.
+#[must_use]
+#[inline]
+pub const fn whole_pages(bytes: u64, page_size: usize) -> u64 {
+    debug_assert!(page_size.is_power_of_two());
+    bytes >> (page_size.trailing_zeros() % u64::BITS)
+}
+
 /// Returns a length rounded up: nodes begin at even offsets.
 #[inline]
 const fn even(len: usize) -> usize {

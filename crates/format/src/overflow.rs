@@ -49,7 +49,7 @@ impl OverflowHeader {
 /// Pages needed for a value of `value_len` bytes.
 #[must_use]
 pub fn overflow_pages(value_len: usize, page_size: usize) -> u64 {
-    ((layout::HEADER_LEN - 1 + value_len) / page_size + 1) as u64
+    layout::whole_pages((layout::HEADER_LEN - 1 + value_len) as u64, page_size) + 1
 }
 
 /// Writes the header of a run of `pages` pages into its first page.

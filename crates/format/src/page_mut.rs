@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::bytes::{put, wipe};
+use crate::bytes::{put, shift_down, shift_up, wipe};
 use crate::{Malformed, NodeFlags, Page, PageFlags, PageHeader, PageKind, Pgno, layout};
 
 /// The contents of a new node behind its key.
@@ -358,8 +358,8 @@ impl<'a> PageMut<'a> {
             return false;
         }
         let offsets = self.offsets_mut(count + 1);
-        if index < count {
-            offsets.copy_within(index..count, index + 1);
+        if index < count && shift_up(offsets, index..count, 1).is_none() {
+            return false;
         }
         if let Some(stored) = offsets.get_mut(index) {
             *stored = layout::from_page_offset(at).to_le_bytes();
@@ -380,7 +380,7 @@ impl<'a> PageMut<'a> {
         let Some(room) = self.open(index, node.len())? else {
             return Ok(false);
         };
-        room.copy_from_slice(node);
+        put(room, 0, node).ok_or(Malformed::Node(index))?;
         Ok(true)
     }
 
@@ -396,8 +396,9 @@ impl<'a> PageMut<'a> {
             return Ok(false);
         }
         let at = layout::HEADER_LEN + index * len;
-        self.bytes.copy_within(at..end, at + len);
-        put(self.bytes, at, item).ok_or(Malformed::Node(index))?;
+        shift_up(self.bytes, at..end, len)
+            .and_then(|()| put(self.bytes, at, item))
+            .ok_or(Malformed::Node(index))?;
         self.count += 1;
         self.store_bounds();
         Ok(true)
@@ -411,7 +412,7 @@ impl<'a> PageMut<'a> {
             layout::HEADER_LEN + index * len,
             layout::HEADER_LEN + self.count * len,
         );
-        self.bytes.copy_within(at + len..end, at);
+        shift_down(self.bytes, at + len..end, len).ok_or(Malformed::Node(index))?;
         if let Some(gap) = self.bytes.get_mut(end - len..end) {
             gap.fill(0);
         }
@@ -430,13 +431,13 @@ impl<'a> PageMut<'a> {
         let page = self.view();
         let (at, len) = (page.offset(index)?, page.node_bytes(index)?.len());
         let upper = self.upper;
-        self.bytes.copy_within(upper..at, upper + len);
+        shift_up(self.bytes, upper..at, len).ok_or(Malformed::Node(index))?;
         if let Some(gap) = self.bytes.get_mut(upper..upper + len) {
             gap.fill(0);
         }
         let count = self.count;
         let offsets = self.offsets_mut(count);
-        offsets.copy_within(index + 1.., index);
+        shift_down(offsets, index + 1..count, 1).ok_or(Malformed::Node(index))?;
         if let Some((last, others)) = offsets.split_last_mut() {
             *last = [0; 2];
             for stored in others {
@@ -516,7 +517,7 @@ impl<'a> PageMut<'a> {
             return Ok(false);
         }
         let (upper, count) = (self.upper, self.count);
-        self.bytes.copy_within(upper..to, upper - by);
+        shift_down(self.bytes, upper..to, by).ok_or(Malformed::Node(entry))?;
         for stored in self.offsets_mut(count) {
             let offset = layout::to_page_offset(u16::from_le_bytes(*stored));
             let by = if offset <= at { by } else { 0 };
@@ -545,7 +546,7 @@ impl<'a> PageMut<'a> {
         let at = self.upper - len;
         let count = self.count;
         let offsets = self.offsets_mut(count + 1);
-        offsets.copy_within(index..count, index + 1);
+        shift_up(offsets, index..count, 1).ok_or(Malformed::Node(index))?;
         if let Some(stored) = offsets.get_mut(index) {
             *stored = layout::from_page_offset(at).to_le_bytes();
         }

@@ -1,7 +1,7 @@
 //! Sub-pages: the duplicates of one key as a little page inside the key's node. They are always
 //! just as long as their items need.
 
-use crate::bytes::put;
+use crate::bytes::{put, shift_up};
 use crate::page_mut::write_record;
 use crate::{Malformed, NodeFlags, NodeValue, Page, PageFlags, PageKind, PageMut, Pgno, layout};
 use alloc::vec;
@@ -129,7 +129,7 @@ fn fill_opened(
     put(room, layout::LOWER_AT, &new)?;
     put(room, layout::UPPER_AT, &new)?;
     let offsets = room.get_mut(layout::HEADER_LEN..lower)?.as_chunks_mut().0;
-    offsets.copy_within(index..count, index + 1);
+    shift_up(offsets, index..count, 1)?;
     for stored in offsets.iter_mut() {
         let offset = layout::to_page_offset(u16::from_le_bytes(*stored));
         *stored = layout::from_page_offset(offset.wrapping_add(by)).to_le_bytes();

@@ -305,7 +305,7 @@ fn metas_that_contradict_themselves_are_refused() {
 #[test]
 fn free_records_are_checked() {
     let mut value = [0xff; 64];
-    FreeRecord::write(&mut value, &[Pgno(9), Pgno(5), Pgno(2)]);
+    FreeRecord::write(&mut value, &[Pgno(9), Pgno(5), Pgno(2)]).unwrap();
     let record = FreeRecord::parse(&value, Pgno(9)).unwrap();
     assert_eq!(
         record.iter().collect::<Vec<_>>(),

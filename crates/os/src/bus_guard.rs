@@ -184,9 +184,9 @@ fn fill(range: &GuardedRange, address: usize, end: usize) -> bool {
     let faults = range.faults.fetch_add(1, Ordering::SeqCst);
     ANY_LOST.store(true, Ordering::SeqCst);
     let page_size = crate::page_size();
-    let first = address - address % page_size;
+    let first = address & !(page_size - 1);
     let pages = 1 << (faults / FAULTS_PER_DOUBLING).min(PAGES_MAX.ilog2() as usize);
-    let len = (pages * page_size).min((end - first).next_multiple_of(page_size));
+    let len = (pages * page_size).min(crate::whole_system_pages((end - first) as u64) as usize);
     let mut protection = ProtFlags::READ;
     if range.writable.load(Ordering::Relaxed) {
         protection |= ProtFlags::WRITE;

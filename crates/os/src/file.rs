@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::{
     FallocateFlags, FileType, Mode, OFlags, Stat, fallocate, fdatasync, fsync, ftruncate,
 };
@@ -147,7 +147,7 @@ impl File {
     fn status(&self) -> io::Result<Stat> {
         retried(|| {
             seam::ask(self.role, Call::Status)?;
-            Ok(rustix::fs::fstat(&self.file)?)
+            Ok(rustix::fs::fstat(self.as_fd())?)
         })
     }
 
@@ -182,7 +182,7 @@ impl File {
             let count = retried(|| {
                 let len = seam::ask_len(self.role, Call::Read, rest.len())?;
                 let part = rest.get_mut(..len).unwrap_or_default();
-                Ok(pread(&self.file, part, offset + done as u64)?)
+                Ok(pread(self.as_fd(), part, offset + done as u64)?)
             })?;
             if count == 0 {
                 break;
@@ -207,7 +207,7 @@ impl File {
     pub(crate) fn solid_len(&self) -> io::Result<u64> {
         retried(|| {
             seam::ask(self.role, Call::Status)?;
-            match rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Hole(0)) {
+            match rustix::fs::seek(self.as_fd(), rustix::fs::SeekFrom::Hole(0)) {
                 Ok(end) => Ok(end),
                 // There is nothing at all.
                 Err(rustix::io::Errno::NXIO) => Ok(0),
@@ -235,7 +235,7 @@ impl File {
             let count = retried(|| {
                 let len = seam::ask_len(self.role, call, rest.len())?;
                 let part = rest.get(..len).unwrap_or_default();
-                Ok(pwrite(&self.file, part, offset + done as u64)?)
+                Ok(pwrite(self.as_fd(), part, offset + done as u64)?)
             })?;
             done += some_of(count)?;
         }
@@ -262,9 +262,9 @@ impl File {
                 // other beginning.
                 let part = parts.first().copied().unwrap_or_default();
                 let part = part.get(..len.min(part.len())).unwrap_or_default();
-                return Ok(pwrite(&self.file, part, offset)?);
+                return Ok(pwrite(self.as_fd(), part, offset)?);
             }
-            Ok(pwritev(&self.file, &slices, offset)?)
+            Ok(pwritev(self.as_fd(), &slices, offset)?)
         })?;
         // The rest of a partial write is written part by part.
         let mut start = 0;
@@ -285,7 +285,7 @@ impl File {
     pub fn sync_data(&self) -> io::Result<()> {
         retried(|| {
             seam::ask(self.role, Call::Sync)?;
-            Ok(fdatasync(&self.file)?)
+            Ok(fdatasync(self.as_fd())?)
         })
     }
 
@@ -295,7 +295,7 @@ impl File {
     pub fn sync_all(&self) -> io::Result<()> {
         retried(|| {
             seam::ask(self.role, Call::Sync)?;
-            Ok(fsync(&self.file)?)
+            Ok(fsync(self.as_fd())?)
         })
     }
 
@@ -305,7 +305,7 @@ impl File {
         let allocated = retried(|| {
             seam::ask(self.role, Call::Allocate)?;
             Ok(fallocate(
-                &self.file,
+                self.as_fd(),
                 FallocateFlags::KEEP_SIZE,
                 offset,
                 len,
@@ -325,7 +325,7 @@ impl File {
         retried(|| {
             seam::ask(self.role, Call::Punch)?;
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            Ok(fallocate(&self.file, flags, offset, len)?)
+            Ok(fallocate(self.as_fd(), flags, offset, len)?)
         })
     }
 
@@ -337,7 +337,7 @@ impl File {
         };
         let grown = retried(|| {
             seam::ask(self.role, Call::Allocate)?;
-            Ok(fallocate(&self.file, FallocateFlags::empty(), at, 1)?)
+            Ok(fallocate(self.as_fd(), FallocateFlags::empty(), at, 1)?)
         });
         match grown {
             // Some file systems cannot do that.
@@ -352,14 +352,18 @@ impl File {
     pub fn resize(&self, len: u64) -> io::Result<()> {
         retried(|| {
             seam::ask(self.role, Call::Resize)?;
-            Ok(ftruncate(&self.file, len)?)
+            Ok(ftruncate(self.as_fd(), len)?)
         })
     }
 }
 
 impl AsFd for File {
+    #[inline]
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        // The function of the standard library could panic, for a number that no file has.
+        // SAFETY: both types are documented to be represented by the descriptor's number. The
+        // borrow ends before the file does.
+        unsafe { core::mem::transmute::<RawFd, BorrowedFd<'_>>(self.file.as_raw_fd()) }
     }
 }
 
@@ -368,7 +372,7 @@ impl Write for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = seam::ask_len(self.role, Call::Write, bytes.len())?;
         Ok(rustix::io::write(
-            &self.file,
+            self.as_fd(),
             bytes.get(..len).unwrap_or_default(),
         )?)
     }

@@ -35,6 +35,7 @@ mod file;
 mod lock_holders;
 mod map;
 mod mutex;
+mod number_text;
 mod pipe_signal;
 pub mod platform;
 mod prefetch;
@@ -52,11 +53,12 @@ pub use file::{Access, File, FileIdentity, IS_A_DIRECTORY, is_directory, remove_
 pub use lock_holders::{OtherMaps, other_maps};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
+pub use number_text::number_text;
 pub use pipe_signal::NoPipeSignal;
 pub use prefetch::{CACHE_LINE, prefetch, prefetch_at_offset, prefetch_lines};
 pub use process::{
     address_space_is_limited, distinct_processes, fork_generation, page_size, process_id,
-    thread_word,
+    thread_word, whole_system_pages,
 };
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte};
 pub use rustix::fd;

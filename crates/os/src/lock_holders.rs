@@ -5,7 +5,6 @@
 //! record these processes, but the system does. Every process with the environment open holds a
 //! record lock on byte 0 of its lock file. The maps of a process can be read.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -14,7 +13,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::file::retried;
 use crate::platform::io;
 use crate::seam::{self, Call};
-use crate::{FileIdentity, FileRole, distinct_processes, process_id};
+use crate::{FileIdentity, FileRole, distinct_processes, number_text, process_id};
 
 /// The ways in which other processes map a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +72,8 @@ fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
 /// Returns how many bytes of a file a process maps for writing, 0 if it only reads. Returns `None`
 /// if it does not map the file or its maps are unreadable.
 fn maps_of(pid: u32, inode: u64) -> Option<u64> {
-    let maps = read_text(&format!("/proc/{pid}/maps")).ok()?;
+    let folder = ["/proc/", &number_text(pid.into(), 10, 0), "/maps"];
+    let maps = read_text(&folder.concat()).ok()?;
     written_bytes(&maps, inode)
 }
 
@@ -101,7 +101,7 @@ fn read_text(path: &str) -> io::Result<String> {
 /// A writable map followed by an inaccessible page of the same file comes from
 /// [`crate::Map::to_store`]. Its process asks for the file's length.
 fn written_bytes(maps: &str, inode: u64) -> Option<u64> {
-    let inode = inode.to_string();
+    let inode = number_text(inode, 10, 0);
     let mut found = None;
     let mut lines = maps.lines().map(words_of).peekable();
     while let Some(words) = lines.next() {

@@ -112,7 +112,8 @@ impl Map {
     /// would end the process.
     pub fn to_store(file: &File, len: usize) -> io::Result<Map> {
         let barrier = crate::page_size();
-        let len = len.next_multiple_of(barrier);
+        let len = usize::try_from(crate::whole_system_pages(len as u64))
+            .map_err(|_| io::ErrorKind::InvalidInput)?;
         let whole = len
             .checked_add(barrier)
             .ok_or(io::ErrorKind::InvalidInput)?;
@@ -245,11 +246,11 @@ impl Map {
     ///
     /// # Safety
     /// The range is inside the file, and no thread of this process holds a plain reference to it.
-    /// # Panics
-    /// When the range is unaligned or leaves the reservation.
+    /// # Errors
+    /// `InvalidInput` when the range is unaligned or leaves the reservation.
     #[inline]
-    pub unsafe fn copy_words(&self, offset: usize, bytes: &mut [u8]) {
-        let first = self.words(offset, bytes.len() / 8);
+    pub unsafe fn copy_words(&self, offset: usize, bytes: &mut [u8]) -> io::Result<()> {
+        let first = self.words(offset, bytes.len() / 8)?;
         let words = (0..bytes.len() / 8).map(|index| {
             // SAFETY: `words` has checked that all words are inside the reservation.
             let at = unsafe { first.add(index) };
@@ -258,17 +259,21 @@ impl Map {
             unsafe { AtomicU64::from_ptr(at.as_ptr()) }
         });
         load_words(words, bytes);
+        Ok(())
     }
 
     /// Stores words one after the other, so that the caller that sees the last one sees them all.
     ///
     /// # Safety
     /// The range is inside the file, and no thread of this process holds a plain reference to it.
-    /// # Panics
-    /// When the range is unaligned or leaves the reservation, or the mapping is read-only.
-    pub unsafe fn store_words(&self, offset: usize, words: &[u64]) {
-        assert!(self.writable, "storing through a read-only mapping");
-        let first = self.words(offset, words.len());
+    /// # Errors
+    /// `InvalidInput` when the range is unaligned or leaves the reservation, or the mapping is
+    /// read-only.
+    pub unsafe fn store_words(&self, offset: usize, words: &[u64]) -> io::Result<()> {
+        if !self.writable {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let first = self.words(offset, words.len())?;
         let places = (0..words.len()).map(|index| {
             // SAFETY: `words` has checked that all words are inside the reservation.
             let at = unsafe { first.add(index) };
@@ -277,18 +282,18 @@ impl Map {
             unsafe { AtomicU64::from_ptr(at.as_ptr()) }
         });
         store_words(places, words);
+        Ok(())
     }
 
     /// Where that many words begin.
     #[inline]
-    fn words(&self, offset: usize, count: usize) -> NonNull<u64> {
+    fn words(&self, offset: usize, count: usize) -> io::Result<NonNull<u64>> {
         let end = count.checked_mul(8).and_then(|len| len.checked_add(offset));
-        assert!(
-            offset.is_multiple_of(8) && end.is_some_and(|end| end <= self.len),
-            "words outside the reservation"
-        );
-        // SAFETY: the assertion above keeps the words inside the reservation.
-        unsafe { self.base.add(offset) }.cast()
+        if !offset.is_multiple_of(8) || end.is_none_or(|end| end > self.len) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // SAFETY: the check above keeps the words inside the reservation.
+        Ok(unsafe { self.base.add(offset) }.cast())
     }
 
     /// Tells the system that reads will be random, so that it reads no neighbours ahead.
@@ -305,7 +310,7 @@ impl Map {
     /// # Errors
     /// The system's.
     pub fn flush(&self, offset: usize, len: usize, wait: bool) -> io::Result<()> {
-        let start = offset - offset % crate::page_size();
+        let start = offset & !(crate::page_size() - 1);
         let end = offset.saturating_add(len).min(self.len);
         let flags = if wait {
             MsyncFlags::SYNC

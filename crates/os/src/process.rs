@@ -10,6 +10,13 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
+/// Returns a number of bytes, rounded up to whole pages of the system, whose size is a power of two.
+#[must_use]
+pub fn whole_system_pages(bytes: u64) -> u64 {
+    let last = page_size() as u64 - 1;
+    bytes.saturating_add(last) & !last
+}
+
 /// Returns true if this process may map less memory than the machine can address (`ulimit -v`).
 #[must_use]
 pub fn address_space_is_limited() -> bool {

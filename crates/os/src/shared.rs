@@ -112,22 +112,17 @@ impl SharedMap {
     fn checked(&self, offset: usize, len: usize, align: usize) -> NonNull<u8> {
         let is_inside = offset.checked_add(len).is_some_and(|end| end <= self.len);
         if !is_inside || !offset.is_multiple_of(align) {
-            self.refuse(offset);
+            refuse();
         }
         // SAFETY: `is_inside` keeps the range inside the mapping, because `refuse` does not return.
         unsafe { self.base.add(offset) }
     }
 }
 
-impl SharedMap {
-    #[cold]
-    #[inline(never)]
-    fn refuse(&self, offset: usize) -> ! {
-        panic!(
-            "shared word at {offset} is unaligned or lies outside the lock file's {} bytes",
-            self.len
-        );
-    }
+#[cold]
+#[inline(never)]
+fn refuse() -> ! {
+    panic!("a shared word is unaligned or lies outside the lock file");
 }
 
 impl Drop for SharedMap {

@@ -477,7 +477,7 @@ impl CursorPosition {
             && let Some(next) = window.page(next)
         {
             prefetch(next);
-            prefetch(&next[CACHE_LINE..]);
+            prefetch(next.get(CACHE_LINE..).unwrap_or(next));
         }
         above.index = index;
         *leaf = Step { pgno, index: 0 };

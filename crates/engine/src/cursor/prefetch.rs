@@ -123,8 +123,9 @@ impl CursorPosition {
                 to,
                 part,
             };
-            let looks = (to - until).div_ceil(part) as u32;
-            self.resume_prefetch_after((left / (looks + 1)).max(1));
+            let looks = (to - until).div_ceil(part.max(1)) as u32;
+            let each = left.checked_div(looks.wrapping_add(1)).unwrap_or(1);
+            self.resume_prefetch_after(each.max(1));
         } else {
             self.fast.prefetch = PrefetchState::Nothing;
         }

@@ -93,20 +93,24 @@ impl CursorTable {
 
     /// Returns true if a cursor is open.
     pub(crate) fn is_open(&self, id: CursorId) -> bool {
-        let slots = self.slots.borrow();
+        let Ok(slots) = self.slots.try_borrow() else {
+            return false;
+        };
         let slot = slots.get(id.index).and_then(Option::as_ref);
         slot.is_some_and(|slot| slot.serial == id.serial && slot.position.is_some())
     }
 
     /// Takes a position out for use.
+    #[inline(never)]
     pub(crate) fn take(&self, id: CursorId) -> Result<Box<CursorPosition>, BoxedError> {
-        let mut slots = self.slots.borrow_mut();
-        let slot = slots.get_mut(id.index).and_then(Option::as_mut);
-        let own = slot.filter(|slot| slot.serial == id.serial);
-        match own.and_then(|slot| slot.position.take()) {
-            Some(position) => Ok(position),
-            None => Err(Error::CursorClosed.into()),
+        if let Ok(mut slots) = self.slots.try_borrow_mut()
+            && let Some(Some(slot)) = slots.get_mut(id.index)
+            && slot.serial == id.serial
+            && let Some(position) = slot.position.take()
+        {
+            return Ok(position);
         }
+        Err(Error::CursorClosed.into())
     }
 
     /// Lends a position if every other cursor is closed or in use.
@@ -140,8 +144,10 @@ impl CursorTable {
 
     /// Puts a position back.
     pub(crate) fn put_back(&self, id: CursorId, position: Box<CursorPosition>) {
-        let mut slots = self.slots.borrow_mut();
-        if let Some(slot) = slots.get_mut(id.index).and_then(Option::as_mut) {
+        // Nothing borrows the table for longer than a method of it takes.
+        if let Ok(mut slots) = self.slots.try_borrow_mut()
+            && let Some(slot) = slots.get_mut(id.index).and_then(Option::as_mut)
+        {
             debug_assert!(slot.position.is_none(), "a cursor was put back twice");
             slot.position = Some(position);
         }
@@ -158,12 +164,12 @@ impl CursorTable {
 
     /// Saves the positions of a database's idle cursors, because its tree is about to change.
     pub(crate) fn save_positions(
-        &self,
+        &mut self,
         pages: PageView<'_>,
         tree: &Tree,
         database: Database,
     ) -> Result<(), BoxedError> {
-        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+        for slot in self.slots.get_mut().iter_mut().flatten() {
             if let Some(position) = &mut slot.position
                 && position.database == database
             {
@@ -174,8 +180,8 @@ impl CursorTable {
     }
 
     /// Moves saved positions on a deleted record to where the deleting cursor is now.
-    pub(crate) fn follow(&self, gone: &DeletedRecord<'_>, now: &CursorPosition) {
-        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+    pub(crate) fn follow(&mut self, gone: &DeletedRecord<'_>, now: &CursorPosition) {
+        for slot in self.slots.get_mut().iter_mut().flatten() {
             let Some(position) = &mut slot.position else {
                 continue;
             };
@@ -199,8 +205,8 @@ impl CursorTable {
     }
 
     /// Unsets the cursors of an emptied database.
-    pub(crate) fn reset(&self, database: Database) {
-        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+    pub(crate) fn reset(&mut self, database: Database) {
+        for slot in self.slots.get_mut().iter_mut().flatten() {
             if let Some(position) = &mut slot.position
                 && position.database == database
             {
@@ -211,8 +217,8 @@ impl CursorTable {
 
     /// Unsets the cursors of a database that was cleared, or of all databases. As in LMDB, they
     /// still know that their record was deleted before.
-    pub(crate) fn reset_cleared(&self, database: Option<Database>) {
-        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+    pub(crate) fn reset_cleared(&mut self, database: Option<Database>) {
+        for slot in self.slots.get_mut().iter_mut().flatten() {
             if let Some(position) = &mut slot.position
                 && database.is_none_or(|database| position.database == database)
             {
@@ -224,8 +230,8 @@ impl CursorTable {
     }
 
     /// Returns the databases of all cursors that are set. A dropped database has none.
-    pub(crate) fn databases(&self) -> Vec<Database> {
-        let slots = self.slots.borrow();
+    pub(crate) fn databases(&mut self) -> Vec<Database> {
+        let slots = self.slots.get_mut();
         let mut found: Vec<Database> = Vec::new();
         for position in slots
             .iter()
@@ -241,8 +247,8 @@ impl CursorTable {
     }
 
     /// Copies the positions, which are all saved.
-    pub(crate) fn save(&self) -> CursorSavepoint {
-        CursorSavepoint(self.slots.borrow().clone())
+    pub(crate) fn save(&mut self) -> CursorSavepoint {
+        CursorSavepoint(self.slots.get_mut().clone())
     }
 
     /// Restores the positions and closes cursors opened since. Cursors closed since stay closed.

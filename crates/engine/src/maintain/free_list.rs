@@ -1,6 +1,6 @@
 //! The number of free pages that a snapshot records.
 
-use fulgurite_format::{FreeRecord, Malformed, Page, Pgno, TreeRecord};
+use fulgurite_format::{FreeRecord, Malformed, Page, Pgno, TreeRecord, layout};
 
 use super::walk::{References, TreePage, TreeRole, TreeVisitor, visit_tree};
 use crate::boxed_error::BoxedError;
@@ -53,8 +53,8 @@ impl TreeVisitor for FreePageCount<'_> {
             // Each list has its own pages. Without this bound, records that share one run could
             // make the count read the same pages without end.
             self.list_bytes = self.list_bytes.saturating_add(list.len() as u64);
-            let page_size = self.pages.page_size() as u64;
-            if self.pages.are_fewer_than(self.list_bytes / page_size) {
+            let pages = layout::whole_pages(self.list_bytes, self.pages.page_size());
+            if self.pages.are_fewer_than(pages) {
                 return Err(Error::at(leaf.pgno)(Malformed::FreeRecord(
                     "longer than the file",
                 )));

@@ -57,7 +57,7 @@ impl MapSize {
             MapRule::Exact(bytes) => (bytes, true, 0),
         };
         MapSize {
-            bytes: AtomicU64::new(bytes.clamp(used, SIZE_MAX)),
+            bytes: AtomicU64::new(bytes.max(used).min(SIZE_MAX)),
             is_exact,
             bytes_max: AtomicU64::new(bytes_max),
             limit: AtomicU64::new(u64::MAX),

@@ -237,8 +237,8 @@ impl Mapping {
         let start = self.place(Pgno(pgno), bytes.len())?;
         // SAFETY: `place` has checked that the file has these bytes. Meta pages are only ever lent
         // as words, never as plain references.
-        unsafe { self.map.copy_words(start, bytes) };
-        Ok(())
+        let copied = unsafe { self.map.copy_words(start, bytes) };
+        copied.map_err(|_| Error::BeyondEnd(Pgno(pgno)).into())
     }
 
     /// Stores words of a meta page in a writable map, in order.
@@ -247,8 +247,8 @@ impl Mapping {
         self.file.note_store(start + at, words);
         // SAFETY: `place` has checked that the file has these bytes. Meta pages are only ever lent
         // as words, never as plain references.
-        unsafe { self.map.store_words(start + at, words) };
-        Ok(())
+        let stored = unsafe { self.map.store_words(start + at, words) };
+        stored.map_err(|_| Error::BeyondEnd(Pgno(pgno)).into())
     }
 
     /// Flushes bytes of a writable map to the file; durable on return if `wait`.

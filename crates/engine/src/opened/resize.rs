@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 use core::sync::atomic::Ordering;
 
-use fulgurite_format::{Meta, Pgno};
+use fulgurite_format::{Meta, Pgno, layout};
 use fulgurite_os::{DataFile, Map};
 
 use super::Mapping;
@@ -89,7 +89,7 @@ impl Shared {
         if self.size.is_exact() {
             return 0;
         }
-        let bound = self.size.growth_bound() / self.mapping.page_size() as u64;
+        let bound = layout::whole_pages(self.size.growth_bound(), self.mapping.page_size());
         let end = last.0.saturating_add(1).saturating_add(RESERVE_PAGES);
         end.saturating_sub(bound).min(RESERVE_PAGES)
     }
@@ -126,8 +126,8 @@ impl Shared {
             return Err(Error::MapFull(if self.size.is_exact() { size } else { bound }).into());
         }
         let step = (size / 8).clamp(GROWTH_MIN, GROWTH_MAX);
-        let page = fulgurite_os::page_size() as u64;
-        Ok(needed.max(size + step).next_multiple_of(page).min(bound))
+        let bytes = fulgurite_os::whole_system_pages(needed.max(size + step));
+        Ok(bytes.min(bound))
     }
 
     /// Sets the size, see [`crate::Environment::set_map_size`].
@@ -144,7 +144,7 @@ impl Shared {
             self.size.bytes()
         };
         self.size.raise_limit(wanted);
-        self.resize_to(wanted.clamp(least, SIZE_MAX))
+        self.resize_to(wanted.max(least).min(SIZE_MAX))
     }
 
     /// Adds the wishes of another handle: larger sizes count, in the regime that the first handle

@@ -45,7 +45,7 @@ pub(super) fn take_slot(
     handle: u64,
 ) -> Result<Slot, BoxedError> {
     let known = SLOTS.try_with(|slots| {
-        let slots = slots.borrow();
+        let slots = slots.try_borrow().ok()?;
         let found = slots.0.iter().find(|bound| bound.handle == handle);
         found.map(|bound| bound.slot)
     });
@@ -65,13 +65,20 @@ fn bind(
     handle: u64,
 ) -> Result<Slot, BoxedError> {
     let slot = lock.take_slot_bound(handle)?;
-    SLOTS.with_borrow_mut(|slots| {
+    let noted = SLOTS.try_with(|slots| {
+        let mut slots = slots.try_borrow_mut().ok()?;
         slots.0.retain(|bound| bound.shared.strong_count() > 0);
         slots.0.push(ThreadSlot {
             handle,
             shared: Arc::downgrade(shared),
             slot,
         });
+        Some(())
     });
-    Ok(slot)
+    if let Ok(Some(())) = noted {
+        return Ok(slot);
+    }
+    // Nobody would give the slot up.
+    lock.leave(slot, handle);
+    Err(Error::ReaderBusy.into())
 }

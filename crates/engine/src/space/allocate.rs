@@ -1,7 +1,7 @@
 //! Where a writer's pages come from: the pool, the records of the free list, and the end of the
 //! file.
 
-use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid};
+use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, layout};
 
 use super::free_records::{listed_twice, record_before, record_id, record_of};
 use super::view::PageView;
@@ -156,7 +156,7 @@ impl WriterPages<'_> {
             return 0;
         }
         // Eight times its length: of that many pages, mostly neighbours, some run is as long.
-        8 * bytes.div_ceil(page_size)
+        8 * (layout::whole_pages(bytes as u64 - 1, page_size) as usize + 1)
     }
 
     /// Returns true if readers have ended or died, so that more pages may be reused.

@@ -118,8 +118,7 @@ pub(super) fn write_record(
             .ok_or(Error::BeyondEnd(first))?,
         None => value::leaf_data(pages, leaf)?,
     };
-    FreeRecord::write(value, list);
-    Ok(())
+    FreeRecord::write(value, list).map_err(Error::at(leaf.pgno))
 }
 
 /// Takes back the room that was reserved too much: some builds of the original refuse records

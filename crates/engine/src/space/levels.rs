@@ -62,7 +62,12 @@ impl WriterPages<'_> {
         if own.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(listed_twice(self.free.record.root).into());
         }
-        for run in own.chunk_by(|a, b| b.0 == a.0 + 1) {
+        let mut left = &*own;
+        while !left.is_empty() {
+            let follows = |pair: &[Pgno]| matches!(pair, [a, b] if b.0 == a.0 + 1);
+            let len = 1 + left.windows(2).take_while(|pair| follows(pair)).count();
+            let (run, others) = left.split_at_checked(len).unwrap_or((left, &[]));
+            left = others;
             self.forget(run.iter().copied());
             match run {
                 [page] => self.loose.push(*page),

@@ -3,6 +3,8 @@
 use super::page_order::sort_descending;
 use crate::hash::FxHashSet;
 use alloc::vec::Vec;
+use core::num::NonZeroUsize;
+
 use fulgurite_format::Pgno;
 
 /// Free pages, taken from the lowest number up.
@@ -61,7 +63,9 @@ impl Pool {
     /// are in order.
     fn put_in_place(&mut self, known: usize) -> bool {
         debug_assert!(known <= self.pages.len());
-        let (old, new) = self.pages.split_at_mut(known);
+        let Some((old, new)) = self.pages.split_at_mut_checked(known) else {
+            return false;
+        };
         if !new.is_sorted_by(|a, b| a > b) {
             sort_descending(new);
         }
@@ -102,7 +106,9 @@ impl Pool {
     pub(crate) fn drop_pages(&mut self, last: Pgno, gone: &FxHashSet<Pgno>) {
         if !self.unsettled {
             let behind = self.pages.partition_point(|pgno| *pgno > last);
-            self.pages.drain(..behind);
+            let behind = behind.min(self.pages.len());
+            self.pages.rotate_left(behind);
+            self.pages.truncate(self.pages.len() - behind);
             if !gone.iter().any(|pgno| self.contains(*pgno)) {
                 return;
             }
@@ -121,19 +127,30 @@ impl Pool {
         if self.no_run_of.is_some_and(|known| count >= known) {
             return None;
         }
-        let width = usize::try_from(count).ok()?;
-        let found = self
-            .pages
-            .windows(width)
-            .rposition(|run| match (run.first(), run.last()) {
-                (Some(high), Some(low)) => high.0 - low.0 == count - 1,
-                _ => false,
-            });
+        let width = NonZeroUsize::new(usize::try_from(count).ok()?)?;
+        let found =
+            self.pages
+                .windows(width.get())
+                .rposition(|run| match (run.first(), run.last()) {
+                    (Some(high), Some(low)) => high.0 - low.0 == count - 1,
+                    _ => false,
+                });
         let Some(start) = found else {
             self.no_run_of = Some(count);
             return None;
         };
-        self.pages.drain(start..start + width).next_back()
+        self.take_run(start, width.get())
+    }
+
+    /// Takes the pages of a run out; returns the first one, which is the last in the list.
+    fn take_run(&mut self, start: usize, width: usize) -> Option<Pgno> {
+        let first = self.pages.get(start + width - 1).copied();
+        let behind = self.pages.get_mut(start..)?;
+        if width <= behind.len() {
+            behind.rotate_left(width);
+        }
+        self.pages.truncate(self.pages.len() - width);
+        first
     }
 
     /// How many of the pages are not behind `mark`. The pool is settled.
@@ -150,15 +167,15 @@ impl Pool {
         if count == 1 {
             return self.pages.pop_if(|lowest| *lowest <= mark);
         }
-        let width = usize::try_from(count).ok().filter(|width| *width > 0)?;
+        let width = NonZeroUsize::new(usize::try_from(count).ok()?)?;
         let behind = self.pages().partition_point(|pgno| *pgno > mark);
         let low = self.pages.get(behind..)?;
         let is_run = |run: &[Pgno]| match (run.first(), run.last()) {
             (Some(high), Some(low)) => high.0 - low.0 == count - 1,
             _ => false,
         };
-        let start = behind + low.windows(width).position(is_run)?;
-        self.pages.drain(start..start + width).next_back()
+        let start = behind + low.windows(width.get()).position(is_run)?;
+        self.take_run(start, width.get())
     }
 
     /// Takes the lowest `count` consecutive pages that end before `limit`, if there are such. The

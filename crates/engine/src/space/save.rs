@@ -137,7 +137,7 @@ impl Portions {
         let wanted = if len <= newest + newest / 2 {
             usize::from(len > 0)
         } else {
-            1 + (len - newest).div_ceil(each)
+            1 + (len - newest).div_ceil(each.max(1))
         };
         debug_assert!(newest > 0 && each > 0, "each record lists pages");
         Portions {
@@ -296,14 +296,13 @@ fn fill(
 /// Sorts the freed pages as a record lists them, and notes the longest run among them.
 fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), BoxedError> {
     sort_descending(freed);
-    let longest = freed
-        .chunk_by(|a, b| a.0 == b.0 + 1)
-        .map(<[Pgno]>::len)
-        .max();
-    pages
-        .environment
-        .runs()
-        .note_freed(pages.txnid(), longest.unwrap_or(0) as u64);
+    let (mut longest, mut run, mut before) = (0, 0, Pgno(0));
+    for pgno in freed.iter() {
+        run = if before.0 == pgno.0 + 1 { run + 1 } else { 1 };
+        longest = longest.max(run);
+        before = *pgno;
+    }
+    pages.environment.runs().note_freed(pages.txnid(), longest);
     let doubled = |list: &[Pgno]| list.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
     if doubled(freed) || freed.iter().any(|pgno| pages.pool.contains(*pgno)) {
         return Err(listed_twice(pages.free.record.root).into());
@@ -451,8 +450,7 @@ fn put_record(
     if !page.insert(index, &key_of(id), NodeValue::Reserved(len))? {
         return Err(Malformed::NodeSum);
     }
-    FreeRecord::write(page.data_mut(index)?, list);
-    Ok(())
+    FreeRecord::write(page.data_mut(index)?, list)
 }
 
 fn key_of(id: Txnid) -> [u8; 8] {

@@ -1,6 +1,6 @@
 //! The pages that a reader or the writer sees.
 
-use fulgurite_format::Pgno;
+use fulgurite_format::{Pgno, layout};
 
 use super::dirty_pages::DirtyPages;
 use crate::Error;
@@ -57,7 +57,8 @@ impl PageView<'_> {
         debug_assert!(wanted > 0);
         let mapping = self.window.mapping().current();
         let private = self.dirty.map_or(0, |dirty| dirty.bytes()) as u64;
-        let pages_in = |bytes: u64| bytes.saturating_add(private) / mapping.page_size() as u64;
+        let pages_in =
+            |bytes: u64| layout::whole_pages(bytes.saturating_add(private), mapping.page_size());
         let known = pages_in(mapping.known_len());
         if known >= wanted {
             return known;

@@ -14,7 +14,7 @@ use super::reclaimed_records::ReclaimedRecords;
 use super::view::PageView;
 use crate::Error;
 use crate::boxed_error::BoxedError;
-use crate::memory::zeros;
+use crate::memory::{copy_into, zeros};
 use crate::opened::{Handle, Mapping, Window};
 use crate::reader::EndMark;
 use crate::tree::{Pages, PagesMut, Tree};
@@ -487,10 +487,9 @@ impl PagesMut for WriterPages<'_> {
         if self.stores_in_map {
             self.environment.before_change()?;
             let run = self.environment.mapping().run_mut(first, len)?;
-            let (head, room) = run.split_at_mut(header.len());
-            head.copy_from_slice(&header);
-            if let Some(room) = room.get_mut(..value.len()) {
-                room.copy_from_slice(value);
+            if let Some((head, room)) = run.split_first_chunk_mut() {
+                *head = header;
+                copy_into(room, value);
             }
             return Ok(first);
         }

@@ -194,7 +194,7 @@ fn share_entries<P: PagesMut>(
     let cut = balanced_cut(entries, kind, pages.view().page_size())
         .ok_or_else(|| Error::at(siblings.right)(Malformed::NodeSum))?;
     debug_assert!(0 < cut && cut < entries.len(), "both pages keep entries");
-    let (head, tail) = entries.split_at(cut);
+    let (head, tail) = entries.split_at_checked(cut).unwrap_or_default();
     let separator = separator_of(tree, kind, head, tail);
     fill(pages, siblings.left, kind, head)?;
     fill(pages, siblings.right, kind, tail)?;

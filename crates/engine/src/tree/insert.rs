@@ -189,6 +189,9 @@ fn share<P: PagesMut>(
         fulgurite_format::Page::parse(&copy, left.pgno, kind).map_err(Error::at(left.pgno))?;
     let new = new_entry(kind, key, value);
     let mut entries = entries_of(&page, 1).map_err(Error::at(left.pgno))?;
+    if left.index > entries.len() {
+        return Err(Error::at(left.pgno)(Malformed::Node(left.index)));
+    }
     entries.insert(left.index, &new);
     let least = entries_min(kind);
     let grows_at_end = kind == PageKind::Branch && left.index + 1 == entries.len();
@@ -199,7 +202,7 @@ fn share<P: PagesMut>(
     };
     let cut = cut.ok_or_else(|| Error::at(left.pgno)(Malformed::NodeSum))?;
     debug_assert!(0 < cut && cut < entries.len(), "both pages get entries");
-    let (head, tail) = entries.split_at(cut);
+    let (head, tail) = entries.split_at_checked(cut).unwrap_or_default();
     let right = pages.allocate(1)?;
     fill(pages, right, kind, tail)?;
     fill(pages, left.pgno, kind, head)?;

@@ -110,7 +110,9 @@ impl Path {
         debug_assert!(!self.is_empty(), "a root is put above another page");
         self.push(step)?;
         let len = self.len;
-        if let Some(steps) = self.room_mut().get_mut(..len) {
+        if let Some(steps) = self.room_mut().get_mut(..len)
+            && !steps.is_empty()
+        {
             steps.rotate_right(1);
         }
         Ok(())

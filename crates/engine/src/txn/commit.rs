@@ -65,7 +65,7 @@ fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, BoxedError> {
     debug_assert!(txn.levels.is_empty(), "nested transactions have ended");
     let changed = txn.trees.get_mut().changed();
     for database in changed {
-        let record = match txn.trees.borrow().get(database) {
+        let record = match txn.trees.get_mut().get(database) {
             Some(open) => open.tree.record,
             None => continue,
         };

@@ -375,7 +375,7 @@ impl<'env> ReadTxn<'env> {
         if self.core.mark.is_set() || any_map_is_lost() {
             return None;
         }
-        let trees = self.trees.borrow();
+        let trees = self.trees.try_borrow().ok()?;
         let open = trees.get(place.database())?;
         place.fast_seek(self.core.window, &open.tree, key, exactly)
     }
@@ -392,7 +392,7 @@ impl<'env> ReadTxn<'env> {
         if self.core.mark.is_set() || any_map_is_lost() {
             return None;
         }
-        let trees = self.trees.borrow();
+        let trees = self.trees.try_borrow().ok()?;
         let open = trees.get(place.database())?;
         place.fast_seek_pair(self.core.window, &open.tree, key, value)
     }
@@ -453,7 +453,7 @@ impl<'env> ReadTxn<'env> {
     /// The tree of a database that was used before.
     #[inline]
     fn known(&self, database: Database) -> Option<Tree> {
-        Some(self.trees.borrow().get(database)?.tree)
+        Some(self.trees.try_borrow().ok()?.get(database)?.tree)
     }
 
     /// Returns true if the trees are those of its current or last snapshot. If that is the newest,
@@ -577,7 +577,10 @@ impl ReadTxn<'_> {
         let main = self.known(Database::MAIN);
         let names = self.environment().names();
         let tree = trees::find(self.pages(), main, names, database)?;
-        self.trees.borrow_mut().get_mut().set_loaded(database, tree);
+        // Without a note it is loaded again.
+        if let Ok(mut trees) = self.trees.try_borrow_mut() {
+            trees.get_mut().set_loaded(database, tree);
+        }
         Ok(tree)
     }
 }
@@ -628,7 +631,9 @@ impl Sealed for ReadTxn<'_> {
         work: impl FnOnce(&Tree) -> Result<T, BoxedError>,
     ) -> Result<T, BoxedError> {
         self.check_readable()?;
-        if let Some(open) = self.trees.borrow().get(database) {
+        if let Ok(trees) = self.trees.try_borrow()
+            && let Some(open) = trees.get(database)
+        {
             return work(&open.tree);
         }
         work(&self.load_tree(database)?)

@@ -1,7 +1,7 @@
 //! The write transaction.
 
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{Ref, RefCell};
 use core::marker::PhantomData;
 use fulgurite_os::platform::sync::MutexGuard;
 
@@ -439,11 +439,19 @@ impl<'env> WriteTxn<'env> {
     }
 
     pub(crate) fn main(&self) -> Result<Tree, BoxedError> {
-        self.trees
-            .borrow()
-            .get(Database::MAIN)
-            .map(|open| open.tree)
-            .ok_or_else(|| Error::TransactionFailed.into())
+        match self.trees()?.get(Database::MAIN) {
+            Some(open) => Ok(open.tree),
+            None => Err(Error::TransactionFailed.into()),
+        }
+    }
+
+    /// The trees. Nothing changes them while they are lent, so this does not fail.
+    #[inline]
+    fn trees(&self) -> Result<Ref<'_, Trees>, BoxedError> {
+        match self.trees.try_borrow() {
+            Ok(trees) => Ok(trees),
+            Err(_) => Err(Error::TransactionFailed.into()),
+        }
     }
 
     /// Runs a change. Any error in it ends the transaction, because it is unknown how far the
@@ -467,9 +475,12 @@ impl<'env> WriteTxn<'env> {
             "trees are read with the right to write"
         );
         let names = self.environment.names();
-        let main = self.trees.borrow().known(Database::MAIN);
+        let main = self.trees()?.known(Database::MAIN);
         let tree = trees::find(self.pages(), main, names, database)?;
-        self.trees.borrow_mut().set_loaded(database, tree);
+        // Without a note it is loaded again.
+        if let Ok(mut trees) = self.trees.try_borrow_mut() {
+            trees.set_loaded(database, tree);
+        }
         Ok(tree)
     }
 
@@ -505,7 +516,8 @@ impl<'env> WriteTxn<'env> {
     #[inline(never)]
     fn save_positions(&mut self, database: Database) -> Result<(), BoxedError> {
         let tree = self.tree(database)?;
-        self.cursors.save_positions(self.pages(), &tree, database)
+        let pages = tree::PagesMut::view(&self.pages);
+        self.cursors.save_positions(pages, &tree, database)
     }
 
     #[inline]
@@ -547,7 +559,7 @@ impl Sealed for WriteTxn<'_> {
             // Nothing keeps the pages from changing.
             return Err(Error::TransactionFailed.into());
         }
-        let known = self.trees.borrow().known(database);
+        let known = self.trees()?.known(database);
         match known {
             Some(tree) => Ok(tree),
             None => self.load_tree(database),
@@ -563,7 +575,7 @@ impl Sealed for WriteTxn<'_> {
         if self.failed {
             return Err(Error::TransactionFailed.into());
         }
-        if let Some(open) = self.trees.borrow().get(database) {
+        if let Some(open) = self.trees()?.get(database) {
             return work(&open.tree);
         }
         work(&self.load_tree(database)?)

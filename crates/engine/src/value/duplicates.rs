@@ -15,7 +15,7 @@ use fulgurite_format::{
 };
 
 use super::overflow::run_of;
-use super::put::leaf_data;
+use super::put::store_data;
 use crate::boxed_error::BoxedError;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 use crate::{Error, KeyOrder};
@@ -266,7 +266,7 @@ pub(crate) fn add_value<P: PagesMut>(
                 tree::touch_path(pages, &mut inner, &mut inner_path)?;
                 tree::insert(pages, &mut inner, &mut inner_path, value, NO_VALUE)?;
                 count_inner(tree, &before, &inner.record);
-                leaf_data(pages, leaf)?.copy_from_slice(&inner.record.to_bytes());
+                store_data(pages, leaf, &inner.record.to_bytes())?;
                 return Ok(true);
             }
             _ => return Err(Error::at(leaf.pgno)(Malformed::KeyOrder)),
@@ -322,7 +322,7 @@ pub(crate) fn remove_value<P: PagesMut>(
                 tree::remove(pages, &mut inner, &mut inner_path)?;
                 if !inner.record.root.is_none() {
                     count_inner(tree, &before, &inner.record);
-                    leaf_data(pages, leaf)?.copy_from_slice(&inner.record.to_bytes());
+                    store_data(pages, leaf, &inner.record.to_bytes())?;
                     return Ok(Removal::Value(true));
                 }
                 count_inner(tree, &before, &inner.record);

@@ -33,7 +33,7 @@ pub(crate) fn store_value<P: PagesMut>(
     tree::touch_path(pages, tree, path)?;
     match choose_destination(pages, tree, path, exact, key.len(), value.len())? {
         Destination::Same(place) => {
-            leaf_data(pages, place)?.copy_from_slice(value);
+            store_data(pages, place, value)?;
             Ok(true)
         }
         Destination::Leaf => {
@@ -163,8 +163,7 @@ pub(crate) fn place_record<P: PagesMut>(
     if let Some(leaf) = path.leaf().filter(|_| exact) {
         let node = pages.view().leaf_node(leaf)?;
         if node.flags.0 == NodeFlags::SUB_TREE && node.data.len() == record.len() {
-            leaf_data(pages, leaf)?.copy_from_slice(record);
-            return Ok(());
+            return store_data(pages, leaf, record);
         }
     }
     put_node(
@@ -225,6 +224,20 @@ pub(crate) fn leaf_data<P: PagesMut>(pages: &mut P, place: Step) -> Result<&mut 
     leaf_mut(pages, place.pgno)?
         .into_data(place.index)
         .map_err(Error::at(place.pgno))
+}
+
+/// Stores data of the same length in the place of those of a leaf entry.
+pub(crate) fn store_data<P: PagesMut>(
+    pages: &mut P,
+    place: Step,
+    data: &[u8],
+) -> Result<(), BoxedError> {
+    let room = leaf_data(pages, place)?;
+    if room.len() != data.len() {
+        return Err(Error::at(place.pgno)(Malformed::Node(place.index)));
+    }
+    room.copy_from_slice(data);
+    Ok(())
 }
 
 #[inline]

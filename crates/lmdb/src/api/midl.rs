@@ -2,6 +2,7 @@
 //!
 //! Ids are in descending order, pairs in ascending order. The engine does not use these lists.
 
+use core::cell::Cell;
 use core::ffi::{c_int, c_uint};
 
 use crate::ffi::{IdList, IdListRef, In, PairList, exported};
@@ -98,7 +99,7 @@ fn append(list: IdListRef<'_>, id: usize) -> c_int {
 }
 
 fn append_list(list: IdListRef<'_>, other: IdList<'_>) -> c_int {
-    let others = &other.words()[1..];
+    let others = other.ids();
     extend(list, others.len(), others.iter().copied())
 }
 
@@ -118,38 +119,41 @@ fn extend(list: IdListRef<'_>, count: usize, more: impl Iterator<Item = usize>) 
     }
     let ids = list.get();
     let end = 1 + ids.len();
-    for (place, id) in ids.grow(count)[end..].iter_mut().zip(more) {
+    for (place, id) in ids.grow(count).iter_mut().skip(end).zip(more) {
         *place = id;
     }
     0
 }
 
 fn merge(ids: IdList<'_>, other: IdList<'_>) {
-    let others = other.words();
-    let (mut left, mut right) = (ids.len(), others.len() - 1);
-    let all = ids.grow(right);
+    let others = other.ids();
+    let (mut left, mut right) = (ids.len(), others.len());
+    let all = Cell::from_mut(ids.grow(right)).as_slice_of_cells();
     // From the end on, so that no id is overwritten before it is moved.
-    for at in (1..all.len()).rev() {
-        let from_left = left > 0 && (right == 0 || all[left] < others[right]);
-        if from_left {
-            all[at] = all[left];
-            left -= 1;
-        } else {
-            all[at] = others[right];
-            right -= 1;
+    for place in all.iter().skip(1).rev() {
+        let own = all.get(left).filter(|_| left > 0).map(Cell::get);
+        let other = right.checked_sub(1).and_then(|last| others.get(last));
+        match (own, other) {
+            (Some(own), other) if other.is_none_or(|other| own < *other) => {
+                place.set(own);
+                left -= 1;
+            }
+            (_, Some(other)) => {
+                place.set(*other);
+                right -= 1;
+            }
+            _ => break,
         }
     }
     debug_assert!(left == 0 && right == 0, "each id was moved once");
 }
 
 fn sort(ids: IdList<'_>) {
-    let ids = ids.words().get_mut(1..).unwrap_or_default();
-    fulgurite::sort_numbers(ids, |id| id as u64);
+    fulgurite::sort_numbers(ids.ids(), |id| id as u64);
 }
 
 fn search(ids: IdList<'_>, id: usize) -> c_uint {
-    let ids = &ids.words()[1..];
-    ids.partition_point(|present| *present > id) as c_uint + 1
+    ids.ids().partition_point(|present| *present > id) as c_uint + 1
 }
 
 fn search_pair(pairs: PairList<'_>, id: usize) -> c_uint {
@@ -165,13 +169,16 @@ fn insert_pair(pairs: PairList<'_>, pair: In<'_, Pair>) -> c_int {
     if present.get(at).is_some_and(|there| there.id == pair.id) {
         return -1;
     }
-    let len = present.len();
-    if len > PAIRS_MAX {
+    if present.len() > PAIRS_MAX {
         return -2;
     }
     let all = pairs.push(pair);
-    all.copy_within(at..len, at + 1);
-    all[at] = pair;
+    // The pair is the last, and goes to its place.
+    if let Some(from) = all.get_mut(at..)
+        && !from.is_empty()
+    {
+        from.rotate_right(1);
+    }
     0
 }
 
@@ -187,7 +194,8 @@ fn append_pair(pairs: PairList<'_>, pair: In<'_, Pair>) -> c_int {
 }
 
 fn index_of(pairs: &[Pair], id: usize) -> usize {
-    pairs[1..].partition_point(|pair| pair.id < id) + 1
+    let present = pairs.get(1..).unwrap_or_default();
+    present.partition_point(|pair| pair.id < id) + 1
 }
 
 /// The same checks as in the conformance tests, on the functions behind the interface: these run

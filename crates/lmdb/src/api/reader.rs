@@ -1,10 +1,9 @@
 //! The reader table: listed, and cleared of readers whose process died.
 
-use alloc::borrow::ToOwned;
 use alloc::ffi::CString;
-use alloc::format;
-use alloc::string::ToString;
 use core::ffi::{CStr, c_int, c_void};
+
+use fulgurite::number_text;
 
 use crate::codes::Outcome;
 use crate::ffi::{CHandle, Out, exported};
@@ -41,10 +40,16 @@ fn list(env: CHandle<MDB_env>, func: Option<MDB_msg_func>, ctx: *mut c_void) -> 
         if answer < 0 {
             break;
         }
-        let snapshot = reader
-            .snapshot
-            .map_or_else(|| "-".to_owned(), |id| id.0.to_string());
-        let line = format!("{:10} {:x} {snapshot}\n", reader.pid, reader.thread);
+        let snapshot = reader.snapshot.map(|id| number_text(id.0, 10, 0));
+        let line = [
+            &number_text(reader.pid.into(), 10, 10),
+            " ",
+            &number_text(reader.thread, 16, 0),
+            " ",
+            snapshot.as_deref().unwrap_or("-"),
+            "\n",
+        ]
+        .concat();
         answer = pass(&CString::new(line).unwrap_or_default());
     }
     Ok(answer)

@@ -1,9 +1,9 @@
 //! The version of LMDB that this library reports.
 
 use alloc::ffi::CString;
-use alloc::format;
 use alloc::string::String;
 use core::ffi::{CStr, c_char, c_int};
+use fulgurite::number_text;
 use fulgurite::platform::sync::OnceLock;
 use fulgurite::platform::variable;
 
@@ -58,10 +58,17 @@ impl ReportedVersion {
             .and_then(|patch| patch.parse().ok())
             .filter(|patch| (0..=255).contains(patch))
             .unwrap_or(MDB_VERSION_PATCH);
-        let text = format!(
-            "LMDB {MDB_VERSION_MAJOR}.{MDB_VERSION_MINOR}.{patch}: (Fulgurite {})",
-            env!("CARGO_PKG_VERSION")
-        );
+        let number = |number: c_int| number_text(u64::from(number.unsigned_abs()), 10, 0);
+        let text = [
+            "LMDB ",
+            &number(MDB_VERSION_MAJOR),
+            ".",
+            &number(MDB_VERSION_MINOR),
+            ".",
+            &number(patch),
+            concat!(": (Fulgurite ", env!("CARGO_PKG_VERSION"), ")"),
+        ]
+        .concat();
         ReportedVersion {
             patch,
             text: CString::new(text).unwrap_or_default(),

@@ -76,10 +76,15 @@ impl<'c> IdList<'c> {
         unsafe { slice::from_raw_parts_mut(self.0, 1 + self.len()) }
     }
 
-    /// Appends `more` zeros, for which there is room. Returns the words.
+    /// Returns the ids of the list, as [`IdList::words`] does.
+    pub(crate) fn ids(self) -> &'c mut [usize] {
+        self.words().get_mut(1..).unwrap_or_default()
+    }
+
+    /// Appends `more` zeros, or as many as there is room for. Returns the words.
     pub(crate) fn grow(self, more: usize) -> &'c mut [usize] {
         let len = self.len();
-        assert!(len + more <= self.room(), "the list has the room");
+        let more = more.min(self.room().saturating_sub(len));
         for index in len..len + more {
             self.set_word(1 + index as isize, 0);
         }
@@ -172,7 +177,9 @@ impl<'c> PairList<'c> {
     pub(crate) fn push(self, pair: Pair) -> &'c mut [Pair] {
         let pairs = self.pairs();
         let (len, end) = (pairs.len(), self.0.wrapping_add(pairs.len()));
-        pairs[0].id = len;
+        if let Some(first) = pairs.first_mut() {
+            first.id = len;
+        }
         // SAFETY: the interface requires room for all pairs that a list may hold, and the caller
         // has checked that number.
         unsafe { end.write(pair) };

@@ -80,7 +80,7 @@ enum EntryState {
 }
 
 /// The part of the table that is valid in a transaction.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct HandleView {
     /// The time at which it began: handles published later are not valid in it.
     began: Cell<u64>,
@@ -103,6 +103,19 @@ struct OwnHandles {
 struct PrivateHandle {
     serial: u64,
     database: Database,
+}
+
+impl Clone for HandleView {
+    fn clone(&self) -> HandleView {
+        let own = self.own.try_borrow();
+        debug_assert!(own.is_ok(), "nothing changes the handles meanwhile");
+        HandleView {
+            began: self.began.clone(),
+            closed: self.closed.clone(),
+            has_opened: self.has_opened.clone(),
+            own: RefCell::new(own.map_or_else(|_| OwnHandles::default(), |own| own.clone())),
+        }
+    }
 }
 
 impl HandleView {
@@ -135,29 +148,58 @@ impl HandleView {
     pub(crate) fn take_over(&self, child: &HandleView) {
         self.closed.set(child.closed.get());
         self.has_opened.set(child.has_opened.get());
-        self.own.replace(child.own.take());
+        self.change_own(|own| *own = child.take_own());
     }
 
     /// Takes over the closed handles of an aborted child: closing is not undone.
     pub(crate) fn take_over_closed(&self, child: &HandleView) {
         self.closed.set(child.closed.get());
-        self.own.borrow_mut().closed = child.own.take().closed;
+        self.change_own(|own| own.closed = child.take_own().closed);
     }
 
     #[cold]
     fn take_opened(&self) -> SortedMap<MDB_dbi, PrivateHandle> {
         self.has_opened.set(false);
-        core::mem::take(&mut self.own.borrow_mut().opened)
+        let mut opened = SortedMap::default();
+        self.change_own(|own| opened = core::mem::take(&mut own.opened));
+        opened
     }
 
     fn open(&self, dbi: MDB_dbi, private: PrivateHandle) {
         self.has_opened.set(true);
-        self.own.borrow_mut().opened.insert(dbi, private);
+        self.change_own(|own| own.opened.insert(dbi, private));
     }
 
     fn close(&self, dbi: MDB_dbi, time: u64) {
         self.closed.set(time);
-        self.own.borrow_mut().closed.insert(dbi);
+        self.change_own(|own| own.closed.insert(dbi));
+    }
+
+    /// Changes its own handles. Nothing borrows them for longer than a method of this file takes.
+    fn change_own(&self, change: impl FnOnce(&mut OwnHandles)) {
+        let own = self.own.try_borrow_mut();
+        debug_assert!(own.is_ok(), "nothing else uses the handles");
+        if let Ok(mut own) = own {
+            change(&mut own);
+        }
+    }
+
+    fn take_own(&self) -> OwnHandles {
+        let mut taken = OwnHandles::default();
+        self.change_own(|own| taken = core::mem::take(own));
+        taken
+    }
+
+    /// Returns the handle as the transaction opened it, if it did.
+    fn opened(&self, dbi: MDB_dbi) -> Option<PrivateHandle> {
+        self.own.try_borrow().ok()?.opened.get(&dbi).copied()
+    }
+
+    /// Returns true if the transaction closed the handle.
+    fn has_closed(&self, dbi: MDB_dbi) -> bool {
+        self.own
+            .try_borrow()
+            .is_ok_and(|own| own.closed.contains(dbi))
     }
 }
 
@@ -228,8 +270,7 @@ impl DatabaseHandles {
         let table = self.lock();
         let index = (dbi as usize).checked_sub(FIXED);
         let entry = index.and_then(|index| table.entries.get(index));
-        let own = view.own.borrow();
-        if let Some(private) = own.opened.get(&dbi) {
+        if let Some(private) = view.opened(dbi) {
             if slot.serial.load(Ordering::Acquire) == private.serial {
                 return Ok(private.database);
             }
@@ -238,7 +279,7 @@ impl DatabaseHandles {
                 Some(EntryState::Free) | None => Code::INVALID_ARGUMENT,
             });
         }
-        if own.closed.contains(dbi) {
+        if view.has_closed(dbi) {
             return Err(Code::INVALID_ARGUMENT);
         }
         let began = view.began.get();
@@ -264,7 +305,7 @@ impl DatabaseHandles {
         let dbi = (index + FIXED) as MDB_dbi;
         let slot = self.slots.get(index + FIXED)?;
         let serial = slot.serial.load(Ordering::Acquire);
-        let private = view.own.borrow().opened.get(&dbi).copied();
+        let private = view.opened(dbi);
         let is_own = private.is_some_and(|own| own.serial == serial);
         if is_own || slot.opened.load(Ordering::Acquire) <= view.began.get() {
             return Some(dbi);
@@ -344,8 +385,7 @@ impl DatabaseHandles {
     /// too.
     pub(crate) fn release_new(&self, child: &HandleView, parent: &HandleView) {
         let mut opened = child.take_opened();
-        let kept = parent.own.borrow();
-        opened.retain(|dbi, own| kept.opened.get(dbi) != Some(own));
+        opened.retain(|dbi, own| parent.opened(*dbi) != Some(*own));
         self.release_all(&opened);
     }
 

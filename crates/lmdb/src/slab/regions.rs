@@ -81,7 +81,7 @@ impl Regions {
         if memory == libc::MAP_FAILED {
             return None;
         }
-        let start = memory.map_addr(|address| address.next_multiple_of(slot_bytes));
+        let start = memory.map_addr(|address| (address + slot_bytes - 1) & !(slot_bytes - 1));
         let start = start.cast::<u8>();
         // Slots are found by the addresses of handles.
         start.expose_provenance();
@@ -92,9 +92,9 @@ impl Regions {
     /// Returns a slot by its number; `None` if its region is not mapped.
     fn slot(&self, index: usize) -> Option<NonNull<u8>> {
         let first_slots = self.layout.first_slots;
-        let (number, block) = region_of(index / first_slots);
+        let (number, block) = region_of(index.checked_div(first_slots)?);
         let start = NonNull::new(self.starts.get(number)?.load(Ordering::Acquire))?;
-        let offset = block * first_slots + index % first_slots;
+        let offset = block * first_slots + index.checked_rem(first_slots)?;
         debug_assert!(offset < first_slots << number, "the slot is in its region");
         NonNull::new(
             start
@@ -114,8 +114,9 @@ impl Regions {
             let start = start.load(Ordering::Acquire);
             let slots = first_slots << number;
             let offset = address.wrapping_sub(start.addr());
-            let is_here = !start.is_null() && offset / slot_bytes < slots;
-            is_here.then(|| first_slots * ((1 << number) - 1) + offset / slot_bytes)
+            let slot = offset.checked_div(slot_bytes)?;
+            let is_here = !start.is_null() && slot < slots;
+            is_here.then(|| first_slots * ((1 << number) - 1) + slot)
         })
     }
 
@@ -141,7 +142,7 @@ impl Regions {
             return Some(slot);
         }
         let index = self.used.load(Ordering::Relaxed);
-        let (number, _) = region_of(index / self.layout.first_slots);
+        let (number, _) = region_of(index.checked_div(self.layout.first_slots)?);
         self.region(number)?;
         let slot = self.slot(index)?;
         self.used.store(index + 1, Ordering::Release);
@@ -166,8 +167,12 @@ impl Regions {
 /// Returns the region that contains a block of [`Layout::first_slots`] slots, and the block's
 /// number in it.
 const fn region_of(block: usize) -> (usize, usize) {
-    let number = (block + 1).ilog2() as usize;
-    (number, block + 1 - (1 << number))
+    let ordinal = block + 1;
+    let number = match ordinal.checked_ilog2() {
+        Some(number) => number as usize,
+        None => 0,
+    };
+    (number, ordinal.wrapping_sub(1 << number))
 }
 
 #[cfg(test)]

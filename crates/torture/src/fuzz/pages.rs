@@ -167,7 +167,7 @@ pub fn free_record(bytes: &[u8]) {
                 .all(|number| number.0 >= 2 && *number <= last)
         );
         let mut again = vec![0; FreeRecord::value_len(numbers.len())];
-        FreeRecord::write(&mut again, &numbers);
+        FreeRecord::write(&mut again, &numbers).expect("there is room");
         assert!(input.0.starts_with(&again));
     }
     let len = usize::from(input.octet()) * 1000;

@@ -15,6 +15,7 @@ use crate::boxed_error::BoxedError;
 use crate::maintain::walk::{
     References, RunReference, TreePage, TreeRole, TreeVisitor, visit_tree,
 };
+use crate::memory::copy_into;
 use crate::space::PageView;
 use crate::tree::Pages;
 use crate::txn::Sealed;
@@ -44,7 +45,7 @@ pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result
         } else {
             fresh
         };
-        output.page()?.copy_from_slice(&page.to_page(Pgno(pgno)));
+        copy_into(output.page()?, &page.to_page(Pgno(pgno)));
     }
     let mut visitor = CompactCopy {
         pages,
@@ -109,7 +110,7 @@ impl TreeVisitor for CompactCopy<'_, '_> {
             .split_at_checked(page_size)
             .ok_or(Error::BeyondEnd(run.first))?;
         let copy = self.output.page()?;
-        copy.copy_from_slice(head);
+        copy_into(copy, head);
         write_overflow_header(copy, new, run.count as u32);
         if !rest.is_empty() {
             self.output.pages(rest)?;

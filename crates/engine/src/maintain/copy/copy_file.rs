@@ -66,7 +66,8 @@ impl<'p> CopyFile<'p> {
     fn write_metas(&self) -> io::Result<()> {
         self.file.sync()?;
         let page_size = self.head_len / META_PAGES as usize;
-        let mut pages: Vec<(usize, &[u8])> = self.head.chunks(page_size).enumerate().collect();
+        let mut pages: Vec<(usize, &[u8])> =
+            self.head.chunks(page_size.max(1)).enumerate().collect();
         let txnid = |page: &[u8]| Meta::read(page).map_or(Txnid(0), |meta| meta.txnid);
         if pages.is_sorted_by(|(_, a), (_, b)| txnid(a) < txnid(b)) {
             pages.reverse();
@@ -83,7 +84,7 @@ impl Write for CopyFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         (self.watch)(self.at)?;
         let withheld = bytes.len().min(self.head_len - self.head.len());
-        let (head, rest) = bytes.split_at(withheld);
+        let (head, rest) = bytes.split_at_checked(withheld).unwrap_or_default();
         self.head.extend_from_slice(head);
         self.at += head.len() as u64;
         if !rest.is_empty() {

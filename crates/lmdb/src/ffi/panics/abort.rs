@@ -3,7 +3,6 @@
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ffi::c_char;
-use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -43,8 +42,25 @@ struct Message {
     len: usize,
 }
 
-impl Write for Message {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+impl Message {
+    /// Returns where the panic is, and its text if that has no parts to fill in. Filling them in
+    /// would take more code than a small transaction touches.
+    fn of(panic: &PanicInfo<'_>) -> Message {
+        let mut message = Message {
+            text: [0; MESSAGE_BYTES],
+            len: 0,
+        };
+        if let Some(place) = panic.location() {
+            message.add(place.file());
+            message.add(":");
+            message.add_number(place.line());
+            message.add(": ");
+        }
+        message.add(panic.message().as_str().unwrap_or("panicked"));
+        message
+    }
+
+    fn add(&mut self, text: &str) {
         for byte in text.bytes().filter(|byte| *byte != 0) {
             if self.len + 1 < MESSAGE_BYTES
                 && let Some(place) = self.text.get_mut(self.len)
@@ -53,7 +69,14 @@ impl Write for Message {
                 self.len += 1;
             }
         }
-        Ok(())
+    }
+
+    fn add_number(&mut self, number: u32) {
+        if number > 9 {
+            self.add_number(number / 10);
+        }
+        let digit = char::from_digit(number % 10, 10).unwrap_or('?');
+        self.add(digit.encode_utf8(&mut [0; 4]));
     }
 }
 
@@ -62,11 +85,7 @@ fn end(panic: &PanicInfo<'_>) -> ! {
     // Taken, so that a panic on the way here does not come here again and again.
     let function = ASSERT.swap(ptr::null_mut(), Ordering::SeqCst);
     if !function.is_null() {
-        let mut message = Message {
-            text: [0; MESSAGE_BYTES],
-            len: 0,
-        };
-        let _ = write!(message, "{panic}");
+        let message = Message::of(panic);
         // SAFETY: `note_assert` made the pointer from a function of this type.
         let function = unsafe { core::mem::transmute::<*mut (), MDB_assert_func>(function) };
         let env = ASSERT_ENV.load(Ordering::SeqCst);

@@ -66,9 +66,15 @@ impl<T> OnceLock<T> {
     /// # Errors
     /// The value given, if there is one already.
     pub fn set(&self, value: T) -> Result<(), T> {
-        let mut value = Some(value);
-        self.get_or_init(|| value.take().unwrap_or_else(|| unreachable!()));
-        value.map_or(Ok(()), Err)
+        let held = self.setting.lock();
+        if self.is_set.load(Relaxed) != 0 {
+            return Err(value);
+        }
+        // SAFETY: this thread holds the lock, and nobody has a reference before the mark is set.
+        unsafe { (*self.value.get()).write(value) };
+        self.is_set.store(1, Release);
+        drop(held);
+        Ok(())
     }
 
     /// Returns the value, and makes it before if there is none.

@@ -4,9 +4,9 @@ use core::ops::Add;
 
 pub use core::time::Duration;
 
-/// A moment, by that clock.
+/// A moment, by that clock: nanoseconds, which last for 584 years.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Instant(Duration);
+pub struct Instant(u64);
 
 impl Instant {
     /// Returns the present moment.
@@ -18,10 +18,8 @@ impl Instant {
         };
         // SAFETY: `now` is valid for writes.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-        Instant(Duration::new(
-            now.tv_sec.cast_unsigned(),
-            now.tv_nsec.cast_unsigned() as u32,
-        ))
+        let seconds = now.tv_sec.cast_unsigned().saturating_mul(1_000_000_000);
+        Instant(seconds.saturating_add(now.tv_nsec.cast_unsigned()))
     }
 
     /// Returns the time since this moment.
@@ -33,7 +31,7 @@ impl Instant {
     /// Returns the time from `earlier` to this moment; none if that one is later.
     #[must_use]
     pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
-        self.0.saturating_sub(earlier.0)
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 }
 
@@ -41,6 +39,7 @@ impl Add<Duration> for Instant {
     type Output = Instant;
 
     fn add(self, time: Duration) -> Instant {
-        Instant(self.0.saturating_add(time))
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        Instant(self.0.saturating_add(nanoseconds))
     }
 }
