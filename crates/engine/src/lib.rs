@@ -171,7 +171,7 @@ pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 pub use fulgurite_os::seam;
 pub use fulgurite_os::{DiskObserver, set_bus_guard, thread_word};
 #[doc(hidden)]
-pub use fulgurite_os::{fd, number_text, platform};
+pub use fulgurite_os::{fd, joined, number_text, platform};
 pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages};
 #[cfg(feature = "std")]
 pub use maintain::{check, salvage};

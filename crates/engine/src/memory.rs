@@ -24,6 +24,14 @@ pub(crate) fn room_for(len: usize) -> Result<Vec<u8>, BoxedError> {
     Ok(bytes)
 }
 
+/// Empties a list, and keeps its memory for the next transaction if that is not large.
+pub(crate) fn empty<T>(list: &mut Vec<T>, capacity_max: usize) {
+    list.clear();
+    if list.capacity() > capacity_max {
+        *list = Vec::new();
+    }
+}
+
 /// Copies the first bytes, as many as there is room for.
 #[inline]
 pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) {

@@ -53,9 +53,11 @@ pub use file::{Access, File, FileIdentity, IS_A_DIRECTORY, is_directory, remove_
 pub use lock_holders::{OtherMaps, other_maps};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
-pub use number_text::number_text;
+pub use number_text::{joined, number_text};
 pub use pipe_signal::NoPipeSignal;
-pub use prefetch::{CACHE_LINE, prefetch, prefetch_at_offset, prefetch_lines};
+pub use prefetch::{
+    CACHE_LINE, prefetch, prefetch_at_offset, prefetch_first_lines, prefetch_lines,
+};
 pub use process::{
     address_space_is_limited, distinct_processes, fork_generation, page_size, process_id,
     thread_word, whole_system_pages,

@@ -10,10 +10,10 @@ use alloc::vec::Vec;
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::file::retried;
+use crate::file::{open_descriptor, retried};
 use crate::platform::io;
 use crate::seam::{self, Call};
-use crate::{FileIdentity, FileRole, distinct_processes, number_text, process_id};
+use crate::{FileIdentity, FileRole, distinct_processes, joined, number_text, process_id};
 
 /// The ways in which other processes map a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +72,8 @@ fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
 /// Returns how many bytes of a file a process maps for writing, 0 if it only reads. Returns `None`
 /// if it does not map the file or its maps are unreadable.
 fn maps_of(pid: u32, inode: u64) -> Option<u64> {
-    let folder = ["/proc/", &number_text(pid.into(), 10, 0), "/maps"];
-    let maps = read_text(&folder.concat()).ok()?;
+    let path = joined(&["/proc/", &number_text(pid.into(), 10, 0), "/maps"]);
+    let maps = read_text(&path).ok()?;
     written_bytes(&maps, inode)
 }
 
@@ -81,7 +81,7 @@ fn maps_of(pid: u32, inode: u64) -> Option<u64> {
 fn read_text(path: &str) -> io::Result<String> {
     const PART_BYTES: usize = 4096;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let file = retried(|| Ok(rustix::fs::open(path, flags, Mode::empty())?))?;
+    let file = retried(|| open_descriptor(path.as_bytes(), flags, Mode::empty()))?;
     let mut text = Vec::new();
     loop {
         let end = text.len();

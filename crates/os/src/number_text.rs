@@ -26,6 +26,16 @@ pub fn number_text(number: u64, base: u64, width: usize) -> String {
     text
 }
 
+/// Returns texts one behind the other.
+#[must_use]
+pub fn joined(texts: &[&str]) -> String {
+    let mut whole = String::new();
+    for text in texts {
+        whole.push_str(text);
+    }
+    whole
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

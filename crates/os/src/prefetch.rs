@@ -14,6 +14,14 @@ pub fn prefetch_lines(bytes: &[u8]) {
     }
 }
 
+/// Asks for the first `lines` cache lines of bytes, or as many as there are.
+#[inline(never)]
+pub fn prefetch_first_lines(bytes: &[u8], lines: usize) {
+    for line in 0..lines.min(bytes.len().div_ceil(CACHE_LINE)) {
+        prefetch_at(bytes.as_ptr().wrapping_add(line * CACHE_LINE));
+    }
+}
+
 /// Asks for the cache line in which `bytes` begins, without waiting for it. On machines other than
 /// x86-64 it does nothing. It never changes the data read.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! The sibling of a leaf: its neighbour below the same branch.
 
 use fulgurite_format::{Page, PageKind, Pgno};
-use fulgurite_os::{CACHE_LINE, prefetch};
+use fulgurite_os::prefetch_first_lines;
 
 use super::fast::PageCursor;
 use crate::opened::Window;
@@ -83,6 +83,6 @@ impl SiblingLeaf {
 #[inline]
 fn expect(bytes: Option<&[u8]>, lines: usize) {
     if let Some(bytes) = bytes {
-        bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);
+        prefetch_first_lines(bytes, lines);
     }
 }

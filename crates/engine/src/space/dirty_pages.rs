@@ -12,7 +12,7 @@ use fulgurite_format::{Pgno, copy_without_gap};
 
 use crate::boxed_error::BoxedError;
 use crate::buffer_pool::{self, Buffers, pages_max};
-use crate::memory::{room_for, zeros};
+use crate::memory::{empty, room_for, zeros};
 use crate::opened::PageStore;
 
 /// At most that many pieces go into one write call: as many as the system takes.
@@ -230,7 +230,7 @@ impl DirtyPages {
         if self.buffers.capacity() > RETAINED_MAX {
             self.buffers = FxHashMap::default();
         }
-        self.numbers.shrink_to(RETAINED_MAX);
+        empty(&mut self.numbers, RETAINED_MAX);
     }
 
     /// Keeps the buffers for other pages, as many as may be.

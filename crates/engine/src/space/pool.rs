@@ -2,6 +2,7 @@
 
 use super::page_order::sort_descending;
 use crate::hash::FxHashSet;
+use crate::memory::empty;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
@@ -194,8 +195,7 @@ impl Pool {
 
     /// Empties the pool, and keeps room for that many pages.
     pub(crate) fn clear(&mut self, capacity: usize) {
-        self.pages.clear();
-        self.pages.shrink_to(capacity);
+        empty(&mut self.pages, capacity);
         self.unsettled = false;
         self.no_run_of = None;
     }

@@ -33,8 +33,7 @@ pub(super) struct ReclaimedRecords {
 impl ReclaimedRecords {
     /// Forgets them all, and keeps room for that many.
     pub(super) fn clear(&mut self, capacity: usize) {
-        self.ids.clear();
-        self.ids.shrink_to(capacity);
+        crate::memory::empty(&mut self.ids, capacity);
         self.next = None;
         self.before = None;
         self.all_below = None;

@@ -14,7 +14,7 @@ use super::reclaimed_records::ReclaimedRecords;
 use super::view::PageView;
 use crate::Error;
 use crate::boxed_error::BoxedError;
-use crate::memory::{copy_into, zeros};
+use crate::memory::{copy_into, empty, zeros};
 use crate::opened::{Handle, Mapping, Window};
 use crate::reader::EndMark;
 use crate::tree::{Pages, PagesMut, Tree};
@@ -192,8 +192,7 @@ impl<'env> WriterPages<'env> {
         self.outer.clear();
         self.pool.clear(RETAINED_MAX);
         for list in [&mut self.loose, &mut self.freed] {
-            list.clear();
-            list.shrink_to(RETAINED_MAX);
+            empty(list, RETAINED_MAX);
         }
         self.taken.clear(RETAINED_MAX);
     }

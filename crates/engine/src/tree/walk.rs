@@ -2,7 +2,7 @@
 
 use fulgurite_format::{PageKind, Pgno};
 
-use fulgurite_os::{CACHE_LINE, prefetch};
+use fulgurite_os::prefetch_first_lines;
 
 use super::search::child_at;
 use super::{Pages, Path, Step, Tree};
@@ -182,7 +182,7 @@ pub(crate) fn leaf_before<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgn
 pub(crate) fn prefetch_leaf<'p, P: Pages<'p>>(pages: P, leaf: Option<Pgno>, lines: usize) {
     debug_assert!(lines > 0);
     if let Some(Ok(bytes)) = leaf.map(|leaf| pages.page(leaf)) {
-        bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);
+        prefetch_first_lines(bytes, lines);
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::ffi::CString;
 use core::ffi::{CStr, c_int, c_void};
 
-use fulgurite::number_text;
+use fulgurite::{joined, number_text};
 
 use crate::codes::Outcome;
 use crate::ffi::{CHandle, Out, exported};
@@ -41,15 +41,14 @@ fn list(env: CHandle<MDB_env>, func: Option<MDB_msg_func>, ctx: *mut c_void) -> 
             break;
         }
         let snapshot = reader.snapshot.map(|id| number_text(id.0, 10, 0));
-        let line = [
+        let line = joined(&[
             &number_text(reader.pid.into(), 10, 10),
             " ",
             &number_text(reader.thread, 16, 0),
             " ",
             snapshot.as_deref().unwrap_or("-"),
             "\n",
-        ]
-        .concat();
+        ]);
         answer = pass(&CString::new(line).unwrap_or_default());
     }
     Ok(answer)

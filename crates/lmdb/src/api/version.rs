@@ -3,9 +3,9 @@
 use alloc::ffi::CString;
 use alloc::string::String;
 use core::ffi::{CStr, c_char, c_int};
-use fulgurite::number_text;
 use fulgurite::platform::sync::OnceLock;
 use fulgurite::platform::variable;
+use fulgurite::{joined, number_text};
 
 use crate::ffi::{Out, exported};
 
@@ -59,7 +59,7 @@ impl ReportedVersion {
             .filter(|patch| (0..=255).contains(patch))
             .unwrap_or(MDB_VERSION_PATCH);
         let number = |number: c_int| number_text(u64::from(number.unsigned_abs()), 10, 0);
-        let text = [
+        let text = joined(&[
             "LMDB ",
             &number(MDB_VERSION_MAJOR),
             ".",
@@ -67,8 +67,7 @@ impl ReportedVersion {
             ".",
             &number(patch),
             concat!(": (Fulgurite ", env!("CARGO_PKG_VERSION"), ")"),
-        ]
-        .concat();
+        ]);
         ReportedVersion {
             patch,
             text: CString::new(text).unwrap_or_default(),

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno};
-use fulgurite_os::{CACHE_LINE, prefetch};
+use fulgurite_os::{prefetch, prefetch_first_lines};
 
 use super::super::prefetch::HEAD_LINES;
 use super::limits::{GROUP, NEAR_MAX, VALUE_LINES};
@@ -115,7 +115,7 @@ impl<'t> Search<'t> {
     fn go_down(&mut self, pages: PageView<'t>) -> Result<(), BoxedError> {
         self.pgno = tree::child_at(pages, &self.page, self.pgno, self.low - 1)?;
         let head = pages.page(self.pgno)?;
-        head.chunks(CACHE_LINE).take(HEAD_LINES).for_each(prefetch);
+        prefetch_first_lines(head, HEAD_LINES);
         Ok(())
     }
 
@@ -133,10 +133,7 @@ impl<'t> Search<'t> {
                     prefetch(run);
                 }
             }
-            None => {
-                let lines = node.data.chunks(CACHE_LINE);
-                lines.take(VALUE_LINES).for_each(prefetch);
-            }
+            None => prefetch_first_lines(node.data, VALUE_LINES),
         }
         Ok(Some(node))
     }

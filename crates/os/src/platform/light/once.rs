@@ -88,20 +88,32 @@ impl<T> OnceLock<T> {
 
     #[cold]
     fn make(&self, make: impl FnOnce() -> T) -> &T {
-        let held = self.setting.lock();
-        if self.is_set.load(Relaxed) == 0 {
-            let value = make();
-            // SAFETY: this thread holds the lock, and nobody has a reference before the mark is
-            // set.
-            unsafe { (*self.value.get()).write(value) };
-            self.is_set.store(1, Release);
-        }
-        drop(held);
+        let mut make = Some(make);
+        fill(&self.is_set, &self.setting, &mut || {
+            if let Some(make) = make.take() {
+                let value = make();
+                // SAFETY: `fill` runs this with the lock and before the mark is set. So nobody has
+                // a reference.
+                unsafe { (*self.value.get()).write(value) };
+            }
+        });
         // SAFETY: the mark is set, so that the value was written and stays.
         let value = unsafe { &*self.value.get() };
         // SAFETY: as above.
         unsafe { value.assume_init_ref() }
     }
+}
+
+/// Runs `write` with the lock, and sets the mark, unless that was done before. There is one copy of
+/// this code for all types.
+#[inline(never)]
+fn fill(is_set: &AtomicU8, setting: &Mutex<()>, write: &mut dyn FnMut()) {
+    let held = setting.lock();
+    if is_set.load(Relaxed) == 0 {
+        write();
+        is_set.store(1, Release);
+    }
+    drop(held);
 }
 
 impl<T> Drop for OnceLock<T> {
