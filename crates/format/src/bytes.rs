@@ -35,8 +35,8 @@ pub(crate) fn put(bytes: &mut [u8], offset: usize, value: &[u8]) -> Option<()> {
     Some(())
 }
 
-/// Moves the items `from` towards the end by `by` places; `None`, with nothing moved, unless all
-/// are inside before and after.
+/// Moves the items `from` towards the end by `by` places. Returns `None`, with nothing moved,
+/// unless all are inside before and after.
 #[inline(always)]
 pub(crate) fn shift_up<T: Copy>(items: &mut [T], from: Range<usize>, by: usize) -> Option<()> {
     let touched = items.get_mut(from.start..from.end.checked_add(by)?)?;

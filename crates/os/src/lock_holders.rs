@@ -5,7 +5,7 @@
 //! record these processes, but the system does. Every process with the environment open holds a
 //! record lock on byte 0 of its lock file. The maps of a process can be read.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use rustix::fs::{Mode, OFlags};

@@ -1,5 +1,5 @@
-//! Numbers as text, without the formatting machinery of the standard library: that is larger than
-//! all the code which needs it here.
+//! Numbers as text, without the formatting machinery of the standard library. The machinery is
+//! larger than all the code that needs it here.
 
 use alloc::string::String;
 

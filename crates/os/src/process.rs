@@ -10,7 +10,8 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-/// Returns a number of bytes, rounded up to whole pages of the system, whose size is a power of two.
+/// Returns a number of bytes, rounded up to whole pages of the system. The size of a page is a
+/// power of two.
 #[must_use]
 pub fn whole_system_pages(bytes: u64) -> u64 {
     let last = page_size() as u64 - 1;

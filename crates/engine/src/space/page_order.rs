@@ -1,8 +1,8 @@
 //! Sorting numbers of pages in place, with one copy of the code.
 //!
 //! A commit sorts, and must not fail for lack of memory. So the sort takes none. It parts the
-//! numbers by the six highest bits that differ, then each part by the next six: at most eleven
-//! times, whatever the numbers are.
+//! numbers by the six highest bits that differ, then each part by the next six. Eleven
+//! times are enough for any numbers.
 
 use core::cell::Cell;
 
