@@ -18,11 +18,41 @@ cd "$(dirname "$0")/.."
 
 # Calls that save no instruction stay calls.
 link=(-C llvm-args=-inline-threshold=100)
-# Equal functions become one, where the toolchain's linker is lld.
-case "$(uname -m) $*" in
-    *--target*) ;;
-    x86_64*) link+=(-C link-arg=-Wl,--icf=all) ;;
-esac
+# Equal functions become one, where the linker knows how: lld and mold do, and those of GNU do not.
+# The linker that a compiler uses differs with its version and target, so a trial tells.
+links_with() { # FLAG OF rustc...
+    local trial
+    trial=$(mktemp -d)
+    echo '#![no_std] #[panic_handler] fn end(_: &core::panic::PanicInfo<'"'_"'>) -> ! { loop {} }' |
+        rustc --edition 2024 --crate-type cdylib -C panic=abort ${RUSTFLAGS:-} "$@" -o "$trial/trial.so" - \
+            2> "$trial/log"
+    local outcome=$?
+    # GNU's linkers warn of some flags that they ignore.
+    ! grep -q icf "$trial/log" || outcome=1
+    rm -rf "$trial"
+    return "$outcome"
+}
+target=()
+previous=
+for argument; do
+    case "$previous$argument" in
+        --target=*) target=(--target "${argument#--target=}") ;;
+        --target*) target=(--target "$argument") ;;
+    esac
+    previous=
+    [ "$argument" != --target ] || previous=--target
+done
+linker=
+if [ "${#target[@]}" -gt 0 ]; then
+    name=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "${target[1]}")_LINKER
+    linker=${!name:-}
+fi
+icf=-Clink-arg=-Wl,--icf=all
+if links_with "${target[@]}" ${linker:+-Clinker="$linker"} "$icf"; then
+    link+=("$icf")
+else
+    echo "build-lmdb: the linker folds no equal functions; the library gets a little larger" >&2
+fi
 # Nothing unwinds through the library. Rust's compiled `alloc` has tables nevertheless.
 [ -n "${TABLES:-}" ] || link+=(-C "link-arg=-Wl,-T,$PWD/crates/lmdb/no-tables.ld")
 [ -z "${COMPACT:-}" ] || link+=(-C link-arg=-Wl,-z,pack-relative-relocs)
