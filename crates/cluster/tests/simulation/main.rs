@@ -23,6 +23,11 @@ mod etcd;
 mod mutant;
 mod world;
 
+/// The store of the nodes, and its checker. The tests of `directory` run this world on real stores.
+mod model {
+    pub(crate) use fulgurite_cluster_testkit::{Checker, Store, Update};
+}
+
 use crate::mutant::Mutant;
 use crate::world::{Faults, World};
 

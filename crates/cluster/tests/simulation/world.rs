@@ -6,10 +6,10 @@ use fulgurite_cluster::{
     AppendOutcome, Batch, Content as _, Forwarded, LogAnswer, LogKeep, Node, NodeId, NodeSettings,
     Outcome, Position, Question, Time,
 };
-use fulgurite_cluster_testkit::{Checker, Store, Update};
 use fulgurite_testkit::Random;
 
 use crate::etcd::Etcd;
+use crate::model::{Checker, Store, Update};
 use crate::mutant::Mutant;
 
 const TICK_MS: u64 = 100;

@@ -1,6 +1,6 @@
 //! The simulator of `crates/cluster`, with nodes on real stores.
 //!
-//! World, model of etcd, checker and faults are those of `crates/cluster/tests/simulation`. Only
+//! World, model of etcd and faults are those of `crates/cluster/tests/simulation`. Only
 //! the store is another one. A crash drops the open transaction, as the death of the process does.
 //! Each commit is in the files then.
 //!
@@ -11,7 +11,11 @@
 
 #![forbid(unsafe_code)]
 
-#[path = "../../../cluster/tests/simulation/checker.rs"]
+#[path = "../../../cluster-testkit/src/checker.rs"]
+#[allow(
+    unreachable_pub,
+    reason = "it is a library elsewhere, over the model of a store"
+)]
 mod checker;
 #[path = "../../../cluster/tests/simulation/etcd.rs"]
 mod etcd;
@@ -20,6 +24,12 @@ mod mutant;
 mod store;
 #[path = "../../../cluster/tests/simulation/world.rs"]
 mod world;
+
+/// The store of the nodes, and its checker.
+mod model {
+    pub(crate) use crate::checker::Checker;
+    pub(crate) use crate::store::{Store, Update};
+}
 
 use crate::mutant::Mutant;
 use crate::store::Files;

@@ -62,13 +62,14 @@ impl Conversion {
 
     /// Returns a value as a column stores it. Costs two statements if the type changes.
     pub(crate) fn apply(&self, affinity: Affinity, value: ValueRef<'_>) -> Result<Value> {
-        let stays = match (affinity, value) {
-            (_, ValueRef::Null | ValueRef::Blob(_)) | (Affinity::Blob, _) => true,
-            (Affinity::Text, ValueRef::Text(_)) => true,
-            (Affinity::Integer | Affinity::Numeric, ValueRef::Integer(_)) => true,
-            (Affinity::Real, ValueRef::Real(_)) => true,
-            _ => false,
-        };
+        let stays = matches!(
+            (affinity, value),
+            (_, ValueRef::Null | ValueRef::Blob(_))
+                | (Affinity::Blob, _)
+                | (Affinity::Text, ValueRef::Text(_))
+                | (Affinity::Integer | Affinity::Numeric, ValueRef::Integer(_))
+                | (Affinity::Real, ValueRef::Real(_))
+        );
         if stays {
             return Ok(owned(value));
         }
