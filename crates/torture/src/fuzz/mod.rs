@@ -17,6 +17,7 @@ mod cookies;
 mod directory;
 mod dump_text;
 mod files;
+mod frames;
 mod meaning;
 mod operations;
 mod pages;
@@ -34,6 +35,7 @@ pub use cookies::cookies;
 pub use directory::{ldap_controls, ldap_dn_text, ldap_filter_text, ldap_message, ldap_url, ldif};
 pub use dump_text::dump_text;
 pub use files::{check_image, open_and_scan, open_write};
+pub use frames::cluster_frame;
 pub use meaning::{access_rules, schema_filter, schema_name, schema_text, schema_values};
 pub use operations::operations;
 pub use pages::{free_record, meta, page_views};
@@ -83,6 +85,7 @@ targets! {
     sync_provider: replication::provider_seeds,
     sync_consumer: replication::consumer_seeds,
     cluster_batch: batches::seeds,
+    cluster_frame: frames::seeds,
     schema_text: seeds::definitions,
     schema_values: seeds::values,
     schema_name: seeds::names,
