@@ -52,16 +52,16 @@ STEPS
 
 export work
 unshare --mount --net --pid --fork --kill-child bash -euc '
-    trap "umount -l \"$work/root\" 2>/dev/null || true" EXIT
+    trap "umount -l \"$work/tree\" 2>/dev/null || true" EXIT
     ip link set lo up
-    mkdir "$work/scratch" "$work/root"
+    mkdir "$work/scratch" "$work/tree"
     mount -t tmpfs none "$work/scratch"
     mkdir "$work/scratch/upper" "$work/scratch/work"
-    mount -t overlay overlay -o "lowerdir=/,upperdir=$work/scratch/upper,workdir=$work/scratch/work" "$work/root"
-    mount -t proc proc "$work/root/proc"
-    mount --bind /dev "$work/root/dev"
-    mount -t tmpfs none "$work/root/run"
-    cp "$work/package.deb" "$work/steps" "$work/root/"
-    chroot "$work/root" bash /steps || { tail -20 "$work/root/steps.log"; exit 1; }
+    mount -t overlay overlay -o "lowerdir=/,upperdir=$work/scratch/upper,workdir=$work/scratch/work" "$work/tree"
+    mount -t proc proc "$work/tree/proc"
+    mount --bind /dev "$work/tree/dev"
+    mount -t tmpfs none "$work/tree/run"
+    cp "$work/package.deb" "$work/steps" "$work/tree/"
+    chroot "$work/tree" bash /steps || { tail -20 "$work/tree/steps.log"; exit 1; }
 '
 rm -rf "$work"

@@ -1,4 +1,4 @@
-//! What a statement reads: a snapshot, or the state of the connection's write transaction.
+//! The state that a statement reads: a snapshot, or that of the connection's write transaction.
 
 use std::cmp::Ordering;
 

@@ -41,7 +41,7 @@ pub(crate) struct Walk {
     is_backward: bool,
     has_duplicates: bool,
     /// The snapshot that it reads, with its place there. `None` while it reads the state of the
-    /// write transaction; it then looks for its place by the key, as changes move the records.
+    /// write transaction. It then looks for its place by the key, as changes move the records.
     snapshot: Option<(Rc<SnapshotCell>, CursorPosition)>,
     key: Vec<u8>,
     value: Vec<u8>,

@@ -1,7 +1,7 @@
 //! The file of the log. It supports rotation: on request it is opened again under its name.
 //!
-//! A line that cannot be written is counted. The first one and the end of the trouble are told on
-//! standard error, because the file cannot tell. A file that was deleted is made again.
+//! A line that cannot be written is counted. Standard error has the first one and the end of
+//! the trouble, because the file cannot tell. A file that was deleted is made again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};

@@ -3,9 +3,9 @@
 //! Rules are no secret of those who wrote them. So the requester needs `manage` on the entry, as
 //! the root has. Others learn nothing, not even if there is such an entry.
 //!
-//! A manager of one entry may not read all others. So the answer tells nothing that depends on what
-//! the requester may not read, and names no entry that the requester may not see. The rules judge
-//! the subject by the facts that the question states, not by the requester's connection.
+//! A manager of one entry may not read all others. So nothing in the answer depends on values
+//! that the requester may not read. It names no entry that the requester may not see. The rules
+//! judge the subject by the facts that the question states, not by the requester's connection.
 
 use std::sync::Arc;
 

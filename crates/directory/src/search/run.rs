@@ -214,8 +214,8 @@ impl<'d> SearchRun<'d> {
         self.worked_us + now.saturating_sub(self.output.now_us)
     }
 
-    /// Notes a part that has ended, if it was slow: for the log the indexes that it lacked, and the
-    /// search for administrators.
+    /// Notes a part that has ended, if it was slow. The log gets the indexes that it lacked, and
+    /// administrators see the search.
     fn note_slow(&mut self, part: &DatabaseSearch<'d>, returned: u32, work_us: u64) {
         let is_wasteful = IndexAdvice::is_due(part.examined(), returned.into());
         if !is_wasteful && !SlowSearches::is_long(work_us) {

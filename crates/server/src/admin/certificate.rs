@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// The interval of looks.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// The interval at which the same is said again.
+/// The interval at which a line is repeated.
 const REPEAT_EVERY: Duration = Duration::from_secs(24 * 3600);
 
 /// Days before the end from which on there are warnings.
@@ -13,7 +13,7 @@ const WARNING_DAYS: u64 = 30;
 
 const DAY_S: u64 = 86_400;
 
-/// What was said about the certificate.
+/// The lines about the certificate so far.
 #[derive(Debug, Default)]
 pub(crate) struct CertificateWatch {
     looked: Option<Instant>,
@@ -24,7 +24,7 @@ pub(crate) struct CertificateWatch {
 /// A line for the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CertificateNotice {
-    /// It ends in so many days.
+    /// It ends in this number of days.
     Ends(u64),
     /// It has ended.
     Expired,

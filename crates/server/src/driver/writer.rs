@@ -12,8 +12,8 @@ use super::inbox::{ConnectionId, Response, WorkerHandle, WorkerMessage};
 use crate::session::cancel_token::CancelToken;
 use crate::session::handler::Handler;
 
-/// The maximum of updates in one batch, so that the first one does not wait for long: about 0.2 s
-/// of additions. A batch writes each page once, so a larger one costs less for each update.
+/// The maximum of updates in one batch: about 0.2 s of additions. So the first one does not wait
+/// for long. A batch writes each page once, so a larger one costs less for each update.
 const BATCH_MAX: usize = 4096;
 
 /// A batch that took at least this long waited for the disk. Then it pays to wait for more updates.

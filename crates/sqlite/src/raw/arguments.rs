@@ -8,7 +8,7 @@ use super::form::Form;
 use crate::error::{Result, misuse};
 use crate::session::Access;
 
-/// What a table shows.
+/// The arguments of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Arguments {
     pub(crate) directory: PathBuf,

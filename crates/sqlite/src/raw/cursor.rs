@@ -9,8 +9,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::vtab::{Context, Filters, VTabCursor};
 
 use super::arguments::Arguments;
+use super::column::Column;
 use super::form::Form;
-use super::records::{Column, RawTable};
 use crate::error::{Result, misuse};
 use crate::session::{Access, SharedSessions};
 use crate::walk::{Range, Walk};
@@ -26,7 +26,8 @@ pub(crate) struct RawCursor<'table> {
     shown: Option<Arguments>,
     walk: Option<Walk>,
     row: i64,
-    table: PhantomData<&'table RawTable>,
+    /// SQLite closes all cursors before their table.
+    table: PhantomData<&'table ()>,
 }
 
 impl RawCursor<'_> {

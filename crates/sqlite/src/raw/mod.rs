@@ -1,6 +1,7 @@
 //! `fulgurite_raw`: the records of any environment as rows of key and value.
 
 mod arguments;
+mod column;
 mod cursor;
 mod form;
 mod records;

@@ -1,7 +1,7 @@
 //! The function `fulgurite_raw(PATH, DATABASE)`, and tables made with its name.
 
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, c_int};
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use fulgurite::{Database, DatabaseFlags, KeyOrder, Snapshot, WriteTxn};
@@ -13,34 +13,11 @@ use rusqlite::vtab::{
 };
 
 use super::arguments::Arguments;
+use super::column::Column;
 use super::cursor::RawCursor;
 use crate::error::{Result, engine, failure, misuse};
 use crate::savepoints::HasSession;
 use crate::session::{Access, Session, SharedSessions};
-
-/// The columns, in the order of the declarations below.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Column {
-    Key,
-    Value,
-    Directory,
-    Database,
-    KeyForm,
-    ValueForm,
-}
-
-impl Column {
-    pub(super) fn numbered(number: c_int) -> Column {
-        match number {
-            0 => Column::Key,
-            1 => Column::Value,
-            2 => Column::Directory,
-            3 => Column::Database,
-            4 => Column::KeyForm,
-            _ => Column::ValueForm,
-        }
-    }
-}
 
 /// The function, or a table.
 #[repr(C)]

@@ -12,9 +12,9 @@ use rusqlite::vtab::{Context, Filters, VTabCursor};
 
 use super::affinity::Affinity;
 use super::key::{self, kind};
+use super::opened::Opened;
 use super::plan::{Plan, Source};
 use super::row::Values;
-use super::rows::{Inner, Table};
 use crate::error::{Result, corrupt, misuse};
 use crate::walk::{Range, Walk};
 
@@ -23,7 +23,7 @@ use crate::walk::{Range, Walk};
 pub(crate) struct TableCursor<'table> {
     /// SQLite's part; it must come first.
     base: sqlite3_vtab_cursor,
-    inner: Rc<Inner>,
+    opened: Rc<Opened>,
     source: Source,
     is_backward: bool,
     /// The ranges after the one of `walk`.
@@ -35,14 +35,15 @@ pub(crate) struct TableCursor<'table> {
     /// The bytes of the current row; empty behind the last one.
     row: Vec<u8>,
     is_at_end: bool,
-    table: PhantomData<&'table Table>,
+    /// SQLite closes all cursors before their table.
+    table: PhantomData<&'table ()>,
 }
 
 impl TableCursor<'_> {
-    pub(super) fn new(inner: Rc<Inner>) -> Self {
+    pub(super) fn new(opened: Rc<Opened>) -> Self {
         TableCursor {
             base: sqlite3_vtab_cursor::default(),
-            inner,
+            opened,
             source: Source::All,
             is_backward: false,
             ranges: VecDeque::new(),
@@ -58,9 +59,9 @@ impl TableCursor<'_> {
     /// Returns the name of the database that the plan scans.
     fn database(&self) -> Result<&str> {
         match self.source {
-            Source::All | Source::Rowid => Ok(&self.inner.names.rows),
+            Source::All | Source::Rowid => Ok(&self.opened.names.rows),
             Source::Index(number) => {
-                let name = self.inner.names.indexes.get(number);
+                let name = self.opened.names.indexes.get(number);
                 name.map(String::as_str)
                     .ok_or_else(|| misuse("the plan's index is gone"))
             }
@@ -69,7 +70,7 @@ impl TableCursor<'_> {
 
     fn walk_over(&self, range: Range) -> Result<Walk> {
         let name = self.database()?;
-        let session = Rc::clone(&self.inner.session);
+        let session = Rc::clone(&self.opened.session);
         let database = session.read(|view| view.database(Some(name)))?;
         Walk::begin(session, database, range, self.is_backward)
     }
@@ -115,7 +116,7 @@ impl TableCursor<'_> {
             .walk
             .as_ref()
             .ok_or_else(|| misuse("the scan has not begun"))?;
-        let (name, row) = (&self.inner.names.rows, &mut self.row);
+        let (name, row) = (&self.opened.names.rows, &mut self.row);
         row.clear();
         walk.read(|view| {
             let database = view.database(Some(name))?;
@@ -158,7 +159,7 @@ unsafe impl VTabCursor for TableCursor<'_> {
         let values: Vec<_> = values.iter().collect();
         (self.walk, self.sorted) = (None, None);
         (self.source, self.is_backward) = (plan.source, plan.is_backward);
-        let found = ranges(&self.inner, &plan, &values)?;
+        let found = ranges(&self.opened, &plan, &values)?;
         self.ranges = found.ranges.into();
         if self.is_backward {
             self.ranges.make_contiguous().reverse();
@@ -190,7 +191,7 @@ unsafe impl VTabCursor for TableCursor<'_> {
 
     fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
         let column = usize::try_from(column).unwrap_or(usize::MAX);
-        if self.inner.definition.rowid_column == Some(column) {
+        if self.opened.definition.rowid_column == Some(column) {
             return context.set_result(&self.rowid);
         }
         let value = Values::new(&self.row).column(column)?;
@@ -205,13 +206,13 @@ unsafe impl VTabCursor for TableCursor<'_> {
 /// The keys of a plan.
 struct Ranges {
     ranges: Vec<Range>,
-    /// False if a value of an equal column could not be compared as bytes, so that the ranges hold
-    /// rows with others too.
+    /// False if a value of an equal column could not be compared as bytes. The ranges hold rows
+    /// with other values then, too.
     are_equal: bool,
 }
 
 /// Returns the ranges of keys that may hold rows of a plan. SQLite tests each row again.
-fn ranges(inner: &Inner, plan: &Plan, values: &[ValueRef<'_>]) -> Result<Ranges> {
+fn ranges(opened: &Opened, plan: &Plan, values: &[ValueRef<'_>]) -> Result<Ranges> {
     if values.contains(&ValueRef::Null) {
         // Nothing compares with NULL.
         return Ok(Ranges {
@@ -221,12 +222,12 @@ fn ranges(inner: &Inner, plan: &Plan, values: &[ValueRef<'_>]) -> Result<Ranges>
     }
     let mut low = Vec::new();
     let (mut from, mut to) = (None, None);
-    let columns = inner.key_columns(plan.source);
+    let columns = opened.key_columns(plan.source);
     let mut parts = plan.comparisons.iter().zip(values);
     let mut place = 0;
     for (&letter, &value) in &mut parts {
         let affinity = columns.get(place).copied().unwrap_or(Affinity::Integer);
-        let bytes = comparable(inner, affinity, value, plan.source)?;
+        let bytes = comparable(opened, affinity, value, plan.source)?;
         if letter == b'=' {
             place += 1;
             match bytes {
@@ -262,7 +263,7 @@ fn ranges(inner: &Inner, plan: &Plan, values: &[ValueRef<'_>]) -> Result<Ranges>
 
 /// Returns a value as the bytes of a key. `None` if its comparison depends on more than its bytes.
 fn comparable(
-    inner: &Inner,
+    opened: &Opened,
     affinity: Affinity,
     value: ValueRef<'_>,
     source: Source,
@@ -273,7 +274,7 @@ fn comparable(
         return Ok(None);
     }
     let value = match affinity.is_numeric() {
-        true => inner.conversion.apply(Affinity::Numeric, value)?,
+        true => opened.conversion.apply(Affinity::Numeric, value)?,
         false => super::affinity::owned(value),
     };
     if source == Source::Rowid {

@@ -142,8 +142,8 @@ pub(crate) fn prefix(bytes: &[u8]) -> Range {
     }
 }
 
-/// Returns bytes that are greater than each key with this beginning. Another value may follow in
-/// such a key, and no value begins with FF; or the eight bytes of a rowid.
+/// Returns bytes that are greater than each key with this beginning. A value or the eight bytes of
+/// a rowid may follow in such a key. No value begins with FF.
 fn behind(bytes: &[u8]) -> Vec<u8> {
     [bytes, &[0xFF; 9]].concat()
 }

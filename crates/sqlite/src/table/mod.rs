@@ -5,6 +5,7 @@
 //!     plan        which index, which bounds, which order
 //!     cursor      the rows of a plan
 //!     change      rows and their index entries, added and removed together
+//!   opened        a table's environment and definition, and the rules for its values
 //!   definition    columns and indexes, as SQLite's own parser reads them
 //!   affinity      values as a column of some type stores them
 //!   row, key      a row's values as bytes; values as bytes in SQLite's order
@@ -18,6 +19,7 @@ mod change;
 mod cursor;
 mod definition;
 mod key;
+mod opened;
 mod plan;
 mod row;
 mod rows;

@@ -53,7 +53,7 @@ struct Constraint {
 /// The column number of the rowid.
 const ROWID: c_int = -1;
 
-/// Chooses a plan for a query over a table with so many rows.
+/// Chooses a plan for a query over a table with this number of rows.
 pub(crate) fn choose(info: &mut IndexInfo, definition: &Definition, rows: u64) -> Result<()> {
     let constraints = usable(info, definition);
     let orders: Vec<(c_int, bool)> = info

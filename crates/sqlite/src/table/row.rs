@@ -1,7 +1,7 @@
 //! The values of a row as the bytes of one record.
 //!
 //! Each value is a kind, and its bytes. Lengths and integers have seven bits a byte, the lowest
-//! first; integers are zigzag-coded, so that small negative ones are short.
+//! first. Integers are zigzag-coded, so that small negative ones are short.
 
 use rusqlite::types::{Value, ValueRef};
 

@@ -7,151 +7,28 @@ use std::rc::Rc;
 
 use fulgurite::{Database, KeyOrder, Snapshot, WriteTxn};
 use rusqlite::ffi::{self, sqlite3_vtab};
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::ValueRef;
 use rusqlite::vtab::{
     ConflictMode, CreateVTab, IndexInfo, Inserts, TransactionVTab, UpdateVTab, Updates, VTab,
     VTabConfig, VTabConnection, VTabKind,
 };
 
-use super::affinity::{Affinity, Conversion};
-use super::change::Change;
+use super::affinity::Conversion;
 use super::cursor::TableCursor;
 use super::definition::Definition;
-use super::plan::{self, Source};
+use super::opened::{DEFINITIONS, Names, Opened};
+use super::plan;
 use crate::error::{Result, engine, failure, misuse};
 use crate::savepoints::HasSession;
 use crate::session::{Access, Session, SharedSessions};
-
-/// The database with the definitions of all tables.
-const DEFINITIONS: &str = "sqlite";
 
 /// A table.
 #[repr(C)]
 pub(crate) struct Table {
     /// SQLite's part; it must come first.
     base: sqlite3_vtab,
-    inner: Rc<Inner>,
+    opened: Rc<Opened>,
     connection: *mut ffi::sqlite3,
-}
-
-/// A table without SQLite's part.
-pub(super) struct Inner {
-    pub(super) session: Rc<Session>,
-    pub(super) definition: Definition,
-    pub(super) names: Names,
-    pub(super) conversion: Conversion,
-}
-
-/// The names of the databases of a table.
-pub(super) struct Names {
-    table: String,
-    pub(super) rows: String,
-    /// In the order of the definition's indexes.
-    pub(super) indexes: Vec<String>,
-}
-
-impl Names {
-    fn new(table: &str, definition: &Definition) -> Names {
-        let rows = format!("{DEFINITIONS}/{table}");
-        let index = |name: &str| format!("{rows}/{name}");
-        Names {
-            table: table.to_owned(),
-            indexes: definition
-                .indexes
-                .iter()
-                .map(|found| index(&found.name))
-                .collect(),
-            rows,
-        }
-    }
-}
-
-impl Inner {
-    /// Returns the affinities of the columns of an index.
-    pub(super) fn key_columns(&self, source: Source) -> Vec<Affinity> {
-        match source {
-            Source::All => Vec::new(),
-            Source::Rowid => vec![Affinity::Integer],
-            Source::Index(number) => {
-                let index = &self.definition.indexes[number];
-                let columns = index.columns.iter();
-                columns
-                    .map(|column| self.definition.columns[*column].affinity)
-                    .collect()
-            }
-        }
-    }
-
-    /// Opens the databases, and makes a change.
-    fn change<T>(&self, work: impl FnOnce(Change<'_, '_>) -> Result<T>) -> Result<T> {
-        self.session.write(|txn| {
-            let open = |name: &String| txn.open_database(Some(name)).map_err(engine);
-            let rows = open(&self.names.rows)?;
-            let indexes = self.names.indexes.iter().map(open);
-            let indexes: Vec<Database> = indexes.collect::<Result<_>>()?;
-            work(Change {
-                table: &self.names.table,
-                definition: &self.definition,
-                rows,
-                indexes,
-                txn,
-            })
-        })
-    }
-
-    /// Reads the values of a change, as the columns store them.
-    fn values<'v>(&self, values: impl Iterator<Item = ValueRef<'v>>) -> Result<Vec<Value>> {
-        let columns = &self.definition.columns;
-        let pairs = columns.iter().zip(values);
-        let values = pairs.map(|(column, value)| self.conversion.apply(column.affinity, value));
-        let mut values: Vec<Value> = values.collect::<Result<_>>()?;
-        values.resize(columns.len(), Value::Null);
-        Ok(values)
-    }
-
-    /// Takes the rowid from its column, or else from SQLite. `None` asks for a new one.
-    ///
-    /// An update passes the old rowid, which its column still has if the update names the rowid by
-    /// another name.
-    fn take_rowid(
-        &self,
-        values: &mut [Value],
-        given: ValueRef<'_>,
-        old: Option<i64>,
-    ) -> Result<Option<i64>> {
-        if let Some(column) = self.definition.rowid_column {
-            // The rowid is in the key; its column is empty in the row.
-            let value = std::mem::replace(&mut values[column], Value::Null);
-            let by_column = rowid(&value)?;
-            if by_column != old {
-                return Ok(by_column);
-            }
-        }
-        rowid(&self.conversion.apply(Affinity::Integer, given)?)
-    }
-
-    fn check_required(&self, values: &[Value]) -> Result<()> {
-        for (number, (column, value)) in self.definition.columns.iter().zip(values).enumerate() {
-            let is_rowid = self.definition.rowid_column == Some(number);
-            if column.is_required && !is_rowid && *value == Value::Null {
-                let text = format!(
-                    "NOT NULL constraint failed: {}.{}",
-                    self.names.table, column.name
-                );
-                return Err(failure(ffi::SQLITE_CONSTRAINT_NOTNULL, text));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Reads a rowid; NULL is none.
-fn rowid(value: &Value) -> Result<Option<i64>> {
-    match value {
-        Value::Integer(rowid) => Ok(Some(*rowid)),
-        Value::Null => Ok(None),
-        _ => Err(failure(ffi::SQLITE_MISMATCH, "datatype mismatch")),
-    }
 }
 
 /// Opens a table, or makes it.
@@ -187,7 +64,7 @@ fn open(
     }
     let declaration = CString::new(definition.declaration.as_str());
     let declaration = declaration.map_err(|_| misuse("a zero byte in the definition"))?;
-    let inner = Inner {
+    let opened = Opened {
         session,
         definition,
         names,
@@ -195,7 +72,7 @@ fn open(
     };
     let table = Table {
         base: sqlite3_vtab::default(),
-        inner: Rc::new(inner),
+        opened: Rc::new(opened),
         connection,
     };
     Ok((Cow::Owned(declaration), table))
@@ -282,16 +159,16 @@ unsafe impl<'table> VTab<'table> for Table {
     }
 
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
-        let rows = self.inner.session.read(|view| {
-            let rows = view.database(Some(&self.inner.names.rows))?;
+        let rows = self.opened.session.read(|view| {
+            let rows = view.database(Some(&self.opened.names.rows))?;
             Ok(view.stat(rows)?.entries)
         })?;
-        plan::choose(info, &self.inner.definition, rows)?;
+        plan::choose(info, &self.opened.definition, rows)?;
         Ok(true)
     }
 
     fn open(&'table mut self) -> Result<Self::Cursor> {
-        Ok(TableCursor::new(Rc::clone(&self.inner)))
+        Ok(TableCursor::new(Rc::clone(&self.opened)))
     }
 }
 
@@ -310,7 +187,7 @@ impl CreateVTab<'_> for Table {
     }
 
     fn destroy(&self) -> Result<()> {
-        let Inner { session, names, .. } = &*self.inner;
+        let Opened { session, names, .. } = &*self.opened;
         session.begin()?;
         session.write(|txn| {
             let definitions = create(txn, DEFINITIONS)?;
@@ -331,7 +208,7 @@ impl UpdateVTab<'_> for Table {
         let rowid = rowid
             .as_i64()
             .map_err(|_| misuse("a rowid is an integer"))?;
-        self.inner
+        self.opened
             .change(|mut change| change.remove(rowid).map(|_| ()))
     }
 
@@ -339,11 +216,11 @@ impl UpdateVTab<'_> for Table {
         // SAFETY: SQLite calls this function, so its handle is alive.
         let mode = unsafe { arguments.on_conflict(self.connection) };
         let given = arguments.iter().nth(1).unwrap_or(ValueRef::Null);
-        let mut values = self.inner.values(arguments.iter().skip(2))?;
-        let rowid = self.inner.take_rowid(&mut values, given, None)?;
-        self.inner.check_required(&values)?;
+        let mut values = self.opened.values(arguments.iter().skip(2))?;
+        let rowid = self.opened.take_rowid(&mut values, given, None)?;
+        self.opened.check_required(&values)?;
         let replaces = mode == ConflictMode::Replace;
-        self.inner.change(|mut change| {
+        self.opened.change(|mut change| {
             let rowid = match rowid {
                 Some(rowid) => rowid,
                 None => change.new_rowid()?,
@@ -360,33 +237,33 @@ impl UpdateVTab<'_> for Table {
         let old = given.next().unwrap_or(ValueRef::Null);
         let old = old.as_i64().map_err(|_| misuse("a rowid is an integer"))?;
         let new = given.next().unwrap_or(ValueRef::Null);
-        let mut values = self.inner.values(given)?;
-        let rowid = self.inner.take_rowid(&mut values, new, Some(old))?;
+        let mut values = self.opened.values(given)?;
+        let rowid = self.opened.take_rowid(&mut values, new, Some(old))?;
         let rowid = rowid.ok_or_else(|| failure(ffi::SQLITE_MISMATCH, "datatype mismatch"))?;
-        self.inner.check_required(&values)?;
+        self.opened.check_required(&values)?;
         let replaces = mode == ConflictMode::Replace;
-        self.inner
+        self.opened
             .change(|mut change| change.replace(old, rowid, &values, replaces))
     }
 }
 
 impl TransactionVTab<'_> for Table {
     fn begin(&mut self) -> Result<()> {
-        self.inner.session.begin()
+        self.opened.session.begin()
     }
 
     // SQLite hears of an error here, and no more in `commit`.
     fn sync(&mut self) -> Result<()> {
-        self.inner.session.commit()
+        self.opened.session.commit()
     }
 
     fn rollback(&mut self) -> Result<()> {
-        self.inner.session.rollback()
+        self.opened.session.rollback()
     }
 }
 
 impl HasSession for Table {
     fn session(&self) -> Option<&Session> {
-        Some(&self.inner.session)
+        Some(&self.opened.session)
     }
 }

@@ -26,6 +26,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         RecordKind::Rename,
         RecordKind::Delete,
         RecordKind::Glue,
+        RecordKind::BindState,
     ];
     let records: Vec<Record> = kinds.iter().zip(1..).map(record).collect();
     let single = records.iter().map(|record| vec![record.clone()]);

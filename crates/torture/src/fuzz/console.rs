@@ -7,7 +7,7 @@ use fulgurite_client::ClientError;
 use fulgurite_console::{AboutServer, ConsoleOptions, answer_bytes};
 
 /// Bytes of one connection to the console, of a stranger. Each response has the headers that keep a
-/// browser safe, no header of the request's making, and leads to the console itself.
+/// browser safe. It has no header of the request's making, and leads to the console itself.
 pub fn console_http(bytes: &[u8]) {
     let options = ConsoleOptions {
         dial: Arc::new(|| Err(ClientError::Io(io::ErrorKind::ConnectionRefused.into()))),
