@@ -387,7 +387,7 @@ case "${1:-all}" in
     release) need_rust; need xz-utils binutils dpkg rpm; need_sbom ;;
     all)
         need_rust
-        need ldap-utils lmdb-utils liblmdb-dev xz-utils g++ pkg-config sqlite3
+        need ldap-utils lmdb-utils liblmdb-dev xz-utils g++ pkg-config sqlite3 db5.3-util gdbmtool
         need_slapd
         need_hdb
         need_python
