@@ -10,7 +10,7 @@ use fulgurite_policy::{
     Allow, Disallow, OverlaySettings, Restrictions, SortLimits, Sourced, Subordinate,
 };
 use fulgurite_schema::{AttributeIndex, Dn, Entry, Schema};
-use fulgurite_store::{Retention, Store};
+use fulgurite_store::{OperationLog, Retention, Store};
 
 use crate::auth::{Auth, AuthOptions, Authenticator};
 use crate::core::change_signal::{ChangeListener, ChangeSignal};
@@ -30,10 +30,11 @@ use crate::core::session::Session;
 use crate::core::slow_searches::SlowSearches;
 use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
-use crate::features::accesslog::MISSING;
+use crate::features::accesslog::{MISSING, PurgeTimes};
 use crate::features::registry;
 use crate::features::set::{Features, NO_FEATURES};
 use crate::features::sssvlv::Sssvlv;
+use crate::generated::access_log::LoggedStore;
 use crate::generated::namespace::{Generated, NamespaceTarget};
 use crate::generated::root_dse::GeneratedContent;
 use crate::generated::tree::{AccessLogOptions, Tree, TreeOptions};
@@ -126,6 +127,8 @@ pub struct Directory {
     /// The number of the next writer, shared with the directory of the next configuration. Updates
     /// on their way to the writer of a removed database would hinder another one there.
     next_writer: Arc<AtomicUsize>,
+    /// True if the log of some database has operations that are no changes.
+    pub(crate) logs_operations: bool,
 }
 
 /// The settings and the shared state of searches.
@@ -232,6 +235,7 @@ impl Directory {
         let logs = open_logs(&mut options, &databases, &features)?;
         let generated = generated(&mut options, &types, &databases, (rules, listed, logs))?;
         let csn = SharedCsn::new(options.server_id, &databases);
+        let logs_operations = generated.operation_logs().next().is_some();
         let count = databases.as_slice().len();
         Ok(Directory {
             core: Core {
@@ -268,6 +272,7 @@ impl Directory {
             attempts: (0..count).map(|_| GroupQueue::default()).collect(),
             orders: Vec::new(),
             next_writer: Arc::new(AtomicUsize::new(2 * count)),
+            logs_operations,
         })
     }
 
@@ -287,6 +292,10 @@ impl Directory {
         next.search.index_advice = self.search.index_advice.clone();
         next.search.cookie_key = self.search.cookie_key;
         next.next_writer = Arc::clone(&self.next_writer);
+        // Records that wait in memory are in one place.
+        for open in self.generated.operation_logs() {
+            next.generated.share_operations(open);
+        }
         for database in next.core.databases.iter_mut() {
             let path = database.store.path();
             let mut databases = self.core.databases.iter();
@@ -621,18 +630,38 @@ fn open_logs(
         }
     }
     let shared = shared_options(options);
+    let server = options.server_id;
     let opened = named.into_iter().map(|(log, suffix)| {
-        let shows = |features: &Features| {
-            let settings = features.access_log.as_ref();
-            settings.is_some_and(|settings| settings.suffix.value == suffix)
-        };
         let pairs = databases.iter().zip(features);
-        let stores = pairs.filter(|(_, features)| shows(features));
-        let stores = stores.map(|(database, _)| database.shared_store());
-        let stores = stores.collect();
-        Tree::open_log((log, suffix), stores, &shared)
+        let logged = pairs.filter_map(|(database, features)| {
+            let settings = features.access_log.as_ref()?;
+            let store = database.shared_store();
+            let operations = settings.operations.clone();
+            let is_shown = settings.suffix.value == suffix;
+            is_shown.then_some((LoggedStore { store, operations }, settings.purge))
+        });
+        let (stores, purges): (Vec<_>, Vec<_>) = logged.unzip();
+        let operations = open_operations(&log, &stores, &purges)?;
+        Tree::open_log((log, suffix), (stores, operations), server, &shared)
     });
     opened.collect()
+}
+
+/// Opens the log of operations of a tree, if a database has any that are no changes.
+fn open_operations(
+    log: &AccessLogOptions,
+    stores: &[LoggedStore],
+    purges: &[Option<PurgeTimes>],
+) -> Result<Option<Arc<OperationLog>>, OpenError> {
+    let exceeds = |logged: &LoggedStore| logged.operations.exceed_changes();
+    let Some(folder) = log.folder.as_ref().filter(|_| stores.iter().any(exceeds)) else {
+        return Ok(None);
+    };
+    let operations = OperationLog::open(folder).map_err(OpenError::Operations)?;
+    if let Some(age_us) = purges.iter().flatten().map(|purge| purge.age_us).max() {
+        operations.keep(age_us);
+    }
+    Ok(Some(Arc::new(operations)))
 }
 
 fn generated(

@@ -80,6 +80,7 @@ pub use log_purge::LogPurge;
 pub use op::begin_update::UpdateStep;
 pub use op::bind::BindStep;
 pub use op::extended_step::{ExtendedReply, ExtendedStep};
+pub use op::operation_record::BegunRecord;
 pub use op::password_modify::PasswordChange;
 pub use op::tree_update::{TreeChange, TreeRefusal, TreeUpdate};
 pub use request::controls::{CONTROLS, ControlRow};

@@ -28,6 +28,36 @@ pub(crate) fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     Some(head)
 }
 
+/// Appends a number as LEB128.
+pub(crate) fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Appends bytes behind their number.
+pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put_number(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// Takes a number in LEB128 off the front.
+pub(crate) fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let &[byte] = take(bytes, 1)? else {
+            return None;
+        };
+        number |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
 /// Returns an FNV-1a hash with a final mix. Files contain it, so it is the same in all releases and
 /// on all machines. It does not resist an adversary: its users compare the bytes, or treat the
 /// result as inexact.

@@ -33,6 +33,9 @@ pub enum Damage {
     /// A record of the log of changes.
     #[error("the log of changes is malformed")]
     Changes,
+    /// A record of the log of operations.
+    #[error("the log of operations is malformed")]
+    Operations,
     /// The table of attributes or the description of the store.
     #[error("the store's own description is malformed")]
     Description,

@@ -24,7 +24,7 @@
 //!
 //! The folders from the bottom up: `names`, `idset`, `record` and `changes` are structures of
 //! bytes. `overflow_values` and `index` are rows of the databases. `store` is the open store, and
-//! `view` reads one state of it. `plan`, `write`, `verify`, `reindex` and `load` work on views, and
+//! `view` reads one state of it. `operations` is a log in another environment. `plan`, `write`, `verify`, `reindex` and `load` work on views, and
 //! `open` creates and opens stores.
 
 #![forbid(unsafe_code)]
@@ -40,6 +40,7 @@ mod index;
 mod load;
 mod names;
 mod open;
+mod operations;
 mod overflow_values;
 mod plan;
 mod record;
@@ -56,7 +57,7 @@ pub use attributes::{AttributeInfo, AttributeTable};
 pub use bind_state::BIND_STATE_ATTRIBUTES;
 pub use changes::{
     ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange, NewOperation,
-    NewRename, PackedCsn, Retention,
+    NewRename, OLD_VALUES, PackedCsn, Retention,
 };
 pub use error::{Damage, OpenError, StoreError};
 pub use fulgurite::Snapshot;
@@ -67,6 +68,7 @@ pub use load::{
     LoadOptions, LoadProgress, LoadReport, PartReader,
 };
 pub use names::DnCache;
+pub use operations::{OperationLog, OperationLogView, OperationPosition, OperationRecord};
 pub use plan::{Candidates, Planning, Scope, SoleOwner, WantedValue};
 pub use record::{EncodedHeader, Values, ValuesIter, ValuesPosition};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};

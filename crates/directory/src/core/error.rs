@@ -50,6 +50,9 @@ pub enum OpenError {
     /// The log of changes of a database cannot be read or written.
     #[error("log of changes: {0}")]
     Changes(#[source] StoreError),
+    /// The log of operations cannot be opened.
+    #[error("log of operations: {0}")]
+    Operations(#[source] fulgurite_store::OpenError),
     /// The schema lacks an attribute type that the operations need.
     #[error("the schema does not define {0}, which the server needs")]
     SchemaLacks(&'static str),

@@ -1,13 +1,14 @@
 //! The log of changes under its own name (slapd's overlay `accesslog`): the directives.
 //!
-//! The store's log has every update that succeeded, and `generated::access_log` shows it. It has no
-//! other operations and no old values. Directives that ask for these get a warning.
+//! The store's log has every update that succeeded, and `generated::access_log` shows it together
+//! with the log of other operations.
 
 use fulgurite_ldap::FilterBuf;
 use fulgurite_policy::{OverlayLine, OverlaySettings, Sourced, overlay_truth};
-use fulgurite_schema::{Dn, Schema};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Filter, Schema};
 
 use super::compilation::Compilation;
+use crate::core::logged_operations::{LoggedKinds, LoggedOperations, OldValues};
 
 /// The name that a database's log is shown under.
 #[derive(Clone, Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct AccessLogSettings {
     pub(crate) suffix: Sourced<Dn>,
     /// `None` for the usual age of the oldest records.
     pub(crate) purge: Option<PurgeTimes>,
+    /// The operations that it has.
+    pub(crate) operations: LoggedOperations,
 }
 
 /// The times of the directive `logpurge`.
@@ -27,24 +30,6 @@ pub(crate) struct PurgeTimes {
     pub(crate) every_us: u64,
 }
 
-/// The operations that directives name, and whether all of them are updates.
-const OPERATIONS: [(&str, bool); 14] = [
-    ("abandon", false),
-    ("add", true),
-    ("bind", false),
-    ("compare", false),
-    ("delete", true),
-    ("extended", false),
-    ("modify", true),
-    ("modrdn", true),
-    ("search", false),
-    ("unbind", false),
-    ("writes", true),
-    ("reads", false),
-    ("session", false),
-    ("all", false),
-];
-
 const MINUTE_US: u64 = 60 * 1_000_000;
 
 impl AccessLogSettings {
@@ -53,43 +38,33 @@ impl AccessLogSettings {
     /// # Errors
     /// slapd's sentence about the first wrong directive.
     pub(super) fn compile(
-        compilation: &mut Compilation<'_>,
+        compilation: &Compilation<'_>,
         settings: &OverlaySettings,
     ) -> Result<AccessLogSettings, Sourced<String>> {
-        let (mut suffix, mut purge, mut successes_only) = (None, None, false);
+        let (mut suffix, mut purge) = (None, None);
+        let mut logged = LoggedOperations::default();
         let schema = compilation.schema;
+        let (mut filter, mut attributes) = (None, Vec::new());
         for line in &settings.lines {
-            let remark = match line.directive.keyword {
+            let read = match line.directive.keyword {
                 "logdb" => log_database(schema, line).map(|dn| {
                     suffix = Some(Sourced::new(dn, line.origin.clone()));
-                    None
                 }),
-                "logpurge" => purge_times(line).map(|times| {
-                    purge = Some(times);
-                    None
-                }),
-                "logsuccess" => success(line).map(|only| {
-                    successes_only = only;
-                    None
-                }),
-                "logops" => operations(line),
-                "logbase" => log_base(schema, line),
-                "logold" => old_filter(line),
-                _ => old_attributes(schema, line),
+                "logpurge" => purge_times(line).map(|times| purge = Some(times)),
+                "logsuccess" => success(line).map(|only| logged.successes_only = only),
+                "logops" => operations(line).map(|kinds| logged.everywhere.add(kinds)),
+                "logbase" => log_base(schema, line).map(|base| logged.below.push(base)),
+                "logold" => old_filter(schema, line).map(|one| filter = Some(one)),
+                _ => old_attributes(schema, line).map(|some| attributes.extend(some)),
             };
-            let remark = remark.map_err(|text| Sourced::new(text, line.origin.clone()))?;
-            if let Some(text) = remark {
-                compilation.warn(text, &line.origin);
-            }
+            read.map_err(|text| Sourced::new(text, line.origin.clone()))?;
         }
-        if !successes_only {
-            let text = "accesslog: refused operations are not logged: write logsuccess TRUE";
-            compilation.warn(text.to_owned(), &settings.origin);
-        }
+        logged.old = filter.map(|filter| OldValues { filter, attributes });
         let missing = || missing_database(settings);
         Ok(AccessLogSettings {
             suffix: suffix.ok_or_else(missing)?,
             purge,
+            operations: logged,
         })
     }
 }
@@ -157,66 +132,53 @@ fn success(line: &OverlayLine) -> Result<bool, String> {
     }
 }
 
-/// Returns a remark on operations that the log does not have. An error is the name that is no
-/// operation.
-fn not_logged<'n>(
-    keyword: &str,
-    names: impl Iterator<Item = &'n str>,
-) -> Result<Option<String>, &'n str> {
-    let mut others = Vec::new();
-    for name in names {
-        let mut known = OPERATIONS.iter();
-        let row = known.find(|(known, _)| known.eq_ignore_ascii_case(name));
-        let (name, is_update) = row.ok_or(name)?;
-        if !is_update {
-            others.push(*name);
-        }
-    }
-    let text = || {
-        let others = others.join(" ");
-        format!("accesslog: {keyword} {others}: only updates are logged")
-    };
-    Ok((!others.is_empty()).then(text))
-}
-
-fn operations(line: &OverlayLine) -> Result<Option<String>, String> {
+fn operations(line: &OverlayLine) -> Result<LoggedKinds, String> {
     if line.arguments.is_empty() {
         return Err("keyword <logops> missing <op|writes|reads|session|all> argument".to_owned());
     }
-    let names = line.arguments.iter().map(String::as_str);
-    not_logged("logops", names).map_err(|_| "<logops> handler exited with 1!".to_owned())
+    let words = line.arguments.iter().map(String::as_str);
+    kinds_of(words).ok_or_else(|| "<logops> handler exited with 1!".to_owned())
 }
 
-fn log_base(schema: &Schema, line: &OverlayLine) -> Result<Option<String>, String> {
+/// Returns the kinds that all these words mean; `None` if one is no such word.
+fn kinds_of<'n>(words: impl Iterator<Item = &'n str>) -> Option<LoggedKinds> {
+    let mut kinds = LoggedKinds::default();
+    for word in words {
+        kinds.add(LoggedKinds::of_word(word)?);
+    }
+    Some(kinds)
+}
+
+fn log_base(schema: &Schema, line: &OverlayLine) -> Result<(LoggedKinds, Dn), String> {
     let [operations, base] = line.arguments.as_slice() else {
         let text =
             "keyword <logbase> missing <op|writes|reads|session|all< <baseDN> argument".to_owned();
         return Err(text);
     };
-    let remark = not_logged("logbase", operations.split('|'))
-        .map_err(|_| format!("logbase invalid ops: {operations}"))?;
-    Dn::parse(schema, base).map_err(|_| format!("logbase invalid DN: {base}"))?;
-    Ok(remark)
+    let kinds = kinds_of(operations.split('|'));
+    let kinds = kinds.ok_or_else(|| format!("logbase invalid ops: {operations}"))?;
+    let base = Dn::parse(schema, base).map_err(|_| format!("logbase invalid DN: {base}"))?;
+    Ok((kinds, base))
 }
 
-/// The remark on directives about old values.
-const NO_OLD_VALUES: &str = "old values are not logged";
-
-fn old_filter(line: &OverlayLine) -> Result<Option<String>, String> {
+fn old_filter(schema: &Schema, line: &OverlayLine) -> Result<Filter<AttributeSelector>, String> {
     let [filter] = line.arguments.as_slice() else {
         return Err("keyword <logold> missing <filter> argument".to_owned());
     };
-    FilterBuf::parse(filter).map_err(|_| "bad filter!".to_owned())?;
-    Ok(Some(format!("accesslog: logold: {NO_OLD_VALUES}")))
+    let filter = FilterBuf::parse(filter).map_err(|_| "bad filter!".to_owned())?;
+    Ok(Filter::resolve(schema, &filter.filter()))
 }
 
-fn old_attributes(schema: &Schema, line: &OverlayLine) -> Result<Option<String>, String> {
+fn old_attributes(
+    schema: &Schema,
+    line: &OverlayLine,
+) -> Result<Vec<AttributeDescription>, String> {
     if line.arguments.is_empty() {
         return Err("keyword <logoldattr> missing <attrs> argument".to_owned());
     }
-    for name in &line.arguments {
+    let described = line.arguments.iter().map(|name| {
         let described = schema.describe_one(name.as_bytes());
-        described.map_err(|error| format!("logoldattr <{name}>: {}", error.reason()))?;
-    }
-    Ok(Some(format!("accesslog: logoldattr: {NO_OLD_VALUES}")))
+        described.map_err(|error| format!("logoldattr <{name}>: {}", error.reason()))
+    });
+    described.collect()
 }

@@ -7,14 +7,21 @@
 //!
 //! The fraction of `reqStart` is a counter, as in slapd, and no time. It follows from the position
 //! of the record. So a name leads to its record without a search.
+//!
+//! Records come from the logs of changes of some stores, and from one log of other operations.
 
 use std::sync::Arc;
 
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
-use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, NewRename, Store, StoreError};
+use fulgurite_store::{
+    ChangeRecord, CsnVector, OperationLog, OperationLogView, OperationPosition, OperationRecord,
+    Store, StoreError, View,
+};
 use uuid::Uuid;
 
+use super::audit_entry::{AuditEntry, logged_kind, modifications, old_values};
 use crate::core::clock::Timestamp;
+use crate::core::logged_operations::{LoggedKind, LoggedOperations};
 
 /// The values of the counter. Each record has two: of its start, and of its end.
 const COUNTER_MAX: u64 = 1_000_000;
@@ -23,9 +30,19 @@ const COUNTER_MAX: u64 = 1_000_000;
 pub(crate) struct AccessLog {
     pub(crate) suffix: Dn,
     /// The stores with the logs, in the order of their databases.
-    stores: Vec<Arc<Store>>,
+    stores: Vec<LoggedStore>,
+    /// The log of operations that are no changes, if a database has one.
+    operations: Option<Arc<OperationLog>>,
     /// The name of the author of the entries.
     author: Option<String>,
+    /// The number of this server.
+    server: u16,
+}
+
+/// A store whose changes are shown.
+pub(crate) struct LoggedStore {
+    pub(crate) store: Arc<Store>,
+    pub(crate) operations: LoggedOperations,
 }
 
 /// The place of a record.
@@ -37,33 +54,73 @@ pub(crate) struct LogPosition {
 }
 
 impl AccessLog {
-    pub(crate) fn new(suffix: Dn, stores: Vec<Arc<Store>>, author: Option<String>) -> AccessLog {
+    pub(crate) fn new(
+        suffix: Dn,
+        stores: Vec<LoggedStore>,
+        operations: Option<Arc<OperationLog>>,
+        (author, server): (Option<String>, u16),
+    ) -> AccessLog {
         AccessLog {
             suffix,
             stores,
+            operations,
             author,
+            server,
         }
     }
 
-    /// Returns the store of a number.
-    pub(crate) fn store(&self, number: usize) -> Option<&Store> {
-        self.stores.get(number).map(|store| &**store)
+    /// Returns snapshots of the stores, in their order.
+    pub(crate) fn views(&self) -> Result<Vec<View<'_>>, StoreError> {
+        let stores = self.stores.iter();
+        stores.map(|logged| logged.store.snapshot()).collect()
+    }
+
+    /// Returns a snapshot of the log of operations, if there is one. With `newest`, it has all
+    /// operations that have ended.
+    pub(crate) fn operations_view(
+        &self,
+        newest: bool,
+    ) -> Result<Option<OperationLogView<'_>>, StoreError> {
+        let log = self.operations.as_ref();
+        let view = log.map(|log| match newest {
+            true => log.read(),
+            false => log.snapshot(),
+        });
+        view.transpose()
+    }
+
+    /// Returns the log of operations, if there is one.
+    pub(crate) fn operations(&self) -> Option<&Arc<OperationLog>> {
+        self.operations.as_ref()
+    }
+
+    /// Replaces the log of operations by an open one of the same file.
+    pub(crate) fn share_operations(&mut self, open: &Arc<OperationLog>) {
+        if let Some(log) = &mut self.operations
+            && log.path() == open.path()
+        {
+            *log = Arc::clone(open);
+        }
     }
 
     /// Returns the store, if the tree shows the log of one only.
     pub(crate) fn sole_store(&self) -> Option<&Store> {
         match self.stores.as_slice() {
-            [store] => Some(store),
+            [logged] => Some(&logged.store),
             _ => None,
         }
+    }
+
+    /// Returns the number of logs.
+    fn count(&self) -> u64 {
+        self.stores.len() as u64 + u64::from(self.operations.is_some())
     }
 
     /// Returns the entry at the top.
     pub(crate) fn top(&self, schema: &Schema) -> Result<Entry, StoreError> {
         let (mut vector, mut dropped, mut has_records) =
             (CsnVector::default(), CsnVector::default(), false);
-        for store in &self.stores {
-            let view = store.snapshot()?;
+        for view in self.views()? {
             let state = view.changes()?;
             vector.raise_all(&state.vector);
             match view.change(state.oldest)? {
@@ -73,6 +130,9 @@ impl AccessLog {
                 _ => dropped.raise_all(&state.horizon),
             }
             has_records |= !state.is_empty();
+        }
+        if let Some(operations) = self.operations_view(false)? {
+            has_records |= operations.next(OperationPosition::default())?.is_some();
         }
         let texts = |vector: &CsnVector| vector.iter().map(|csn| csn.text().into_bytes()).collect();
         let mut entry = AuditEntry::new(schema, self.suffix.clone(), "auditContainer");
@@ -93,13 +153,11 @@ impl AccessLog {
         at: LogPosition,
         record: &ChangeRecord<'_>,
     ) -> Result<Option<Entry>, StoreError> {
-        let (class, kind) = match record.kind {
-            ChangeKind::Add => ("auditAdd", "add"),
-            ChangeKind::Modify => ("auditModify", "modify"),
-            ChangeKind::Rename => ("auditModRDN", "modrdn"),
-            ChangeKind::Delete => ("auditDelete", "delete"),
-            ChangeKind::Loaded | ChangeKind::Glue => return Ok(None),
+        let kind = logged_kind(record.kind);
+        let Some(kind) = kind.filter(|kind| self.shows(schema, at, *kind, record.dn)) else {
+            return Ok(None);
         };
+        let class = kind.class();
         let start = self.time(at, record, 0);
         let name = format!("reqStart={start},{}", self.suffix.pretty());
         let Ok(dn) = Dn::parse(schema, &name) else {
@@ -109,23 +167,65 @@ impl AccessLog {
         entry.set("structuralObjectClass", class);
         entry.set("reqStart", &start);
         entry.set("reqEnd", &self.time(at, record, 1));
-        entry.set("reqType", kind);
+        entry.set("reqType", kind.name());
         entry.set("reqSession", &record.session.to_string());
         entry.set("reqAuthzID", &record.author()?);
         entry.set("reqDN", record.dn);
         entry.set("reqResult", "0");
         entry.set_all("reqMod", modifications(record)?);
+        entry.set_all("reqOld", old_values(record)?);
         if let Some(rename) = &record.rename {
             entry.set_rename(schema, record.dn, rename);
         }
         entry.set("reqEntryUUID", &uuid_text(record.uuid));
-        entry.set("entryUUID", &uuid_text(own_uuid(at, record)));
-        let created = Timestamp(record.time_us).generalized();
+        let uuid = own_uuid(at, record);
+        self.set_stamps(&mut entry, (uuid, record.time_us), &record.csn.text());
+        Ok(Some(entry.finish(false)))
+    }
+
+    /// Returns the entry of an operation that is no change.
+    pub(crate) fn entry_of_operation(
+        &self,
+        schema: &Schema,
+        at: OperationPosition,
+        record: &OperationRecord<'_>,
+    ) -> Option<Entry> {
+        let kind = LoggedKind::of_number(record.kind)?;
+        let seconds = Timestamp(at.second.saturating_mul(1_000_000));
+        let time = |step| self.counted(seconds, (self.stores.len(), at.serial), step);
+        let start = time(0);
+        let name = format!("reqStart={start},{}", self.suffix.pretty());
+        let dn = Dn::parse(schema, &name).ok()?;
+        let mut entry = AuditEntry::new(schema, dn, kind.class());
+        entry.set("structuralObjectClass", kind.class());
+        entry.set("reqStart", &start);
+        entry.set("reqEnd", &time(1));
+        entry.set("reqType", kind.name());
+        entry.set("reqSession", &record.session.to_string());
+        entry.add_fields(record);
+        let place = LogPosition {
+            store: self.stores.len(),
+            position: at.serial,
+        };
+        let uuid = uuid_of(place, record.start_us);
+        let time = Timestamp(record.start_us).generalized_us();
+        let csn = format!(
+            "{time}#{:06x}#{:03x}#000000",
+            at.serial & 0xff_ffff,
+            self.server
+        );
+        self.set_stamps(&mut entry, (uuid, record.start_us), &csn);
+        Some(entry.finish(false))
+    }
+
+    fn set_stamps(&self, entry: &mut AuditEntry<'_>, (uuid, time_us): ([u8; 16], u64), csn: &str) {
+        entry.set("entryUUID", &uuid_text(uuid));
+        let created = Timestamp(time_us).generalized();
         let author = self.author.as_deref();
         for (name, value) in [
             ("creatorsName", author),
             ("createTimestamp", Some(created.as_str())),
-            ("entryCSN", Some(record.csn.text().as_str())),
+            ("entryCSN", Some(csn)),
             ("modifiersName", author),
             ("modifyTimestamp", Some(created.as_str())),
         ] {
@@ -133,7 +233,17 @@ impl AccessLog {
                 entry.set(name, value);
             }
         }
-        Ok(Some(entry.finish(false)))
+    }
+
+    /// Returns true if the configuration asks for a change of this kind.
+    fn shows(&self, schema: &Schema, at: LogPosition, kind: LoggedKind, dn: &str) -> bool {
+        let Some(LoggedStore { operations, .. }) = self.stores.get(at.store) else {
+            return false;
+        };
+        if operations.has_everywhere(kind) || operations.below.is_empty() {
+            return operations.has_everywhere(kind);
+        }
+        operations.has(kind, Dn::parse(schema, dn).ok().as_ref())
     }
 
     /// Returns the entry of a name.
@@ -144,8 +254,7 @@ impl AccessLog {
         let Some(counter) = counter_of(dn) else {
             return Ok(None);
         };
-        for (number, store) in self.stores.iter().enumerate() {
-            let view = store.snapshot()?;
+        for (number, view) in self.views()?.iter().enumerate() {
             let state = view.changes()?;
             for position in self.positions(number, counter, state.oldest, state.newest) {
                 let at = LogPosition {
@@ -162,6 +271,34 @@ impl AccessLog {
                 }
             }
         }
+        self.find_operation(schema, dn, counter)
+    }
+
+    /// Returns the entry of an operation that is no change, by its name.
+    fn find_operation(
+        &self,
+        schema: &Schema,
+        dn: &Dn,
+        counter: u64,
+    ) -> Result<Option<Entry>, StoreError> {
+        let start = start_of(dn).and_then(Timestamp::parse_generalized);
+        let second = start.map(Timestamp::seconds);
+        let Some((view, second)) = self.operations_view(true)?.zip(second) else {
+            return Ok(None);
+        };
+        let Some((oldest, newest)) = view.serials_of(second)? else {
+            return Ok(None);
+        };
+        for serial in self.positions(self.stores.len(), counter, oldest, newest) {
+            let at = OperationPosition { second, serial };
+            if let Some((found, record)) = view.next(at)?
+                && found == at
+                && let Some(entry) = self.entry_of_operation(schema, at, &record)
+                && entry.dn == *dn
+            {
+                return Ok(Some(entry));
+            }
+        }
         Ok(None)
     }
 
@@ -173,7 +310,7 @@ impl AccessLog {
         oldest: u64,
         newest: u64,
     ) -> impl Iterator<Item = u64> {
-        let (count, store, period) = (self.stores.len() as u64, store as u64, COUNTER_MAX / 2);
+        let (count, store, period) = (self.count(), store as u64, COUNTER_MAX / 2);
         let first = oldest.saturating_mul(count).saturating_add(store) / period;
         let last = newest.saturating_mul(count).saturating_add(store) / period;
         let is_start = counter.is_multiple_of(2);
@@ -188,102 +325,33 @@ impl AccessLog {
 
     /// Returns the time of a record with its counter; `step` is 0 for the start and 1 for the end.
     fn time(&self, at: LogPosition, record: &ChangeRecord<'_>, step: u64) -> String {
-        let serial = at.position.wrapping_mul(self.stores.len() as u64);
-        let serial = serial.wrapping_add(at.store as u64) % (COUNTER_MAX / 2);
-        let seconds = Timestamp(record.time_us).generalized();
+        self.counted(Timestamp(record.time_us), (at.store, at.position), step)
+    }
+
+    /// Returns a time whose fraction is the counter of a record: the number of its log, and its
+    /// position there.
+    fn counted(&self, time: Timestamp, (log, position): (usize, u64), step: u64) -> String {
+        let serial = position.wrapping_mul(self.count());
+        let serial = serial.wrapping_add(log as u64) % (COUNTER_MAX / 2);
+        let seconds = time.generalized();
         let seconds = seconds.trim_end_matches('Z');
         format!("{seconds}.{:06}Z", serial * 2 + step)
     }
 }
 
-/// An entry of the tree in the making.
-struct AuditEntry<'s> {
-    schema: &'s Schema,
-    entry: Entry,
-}
-
-impl AuditEntry<'_> {
-    fn new<'s>(schema: &'s Schema, dn: Dn, class: &str) -> AuditEntry<'s> {
-        let mut entry = AuditEntry {
-            schema,
-            entry: Entry::new(dn),
-        };
-        entry.set("objectClass", class);
-        entry
-    }
-
-    fn set(&mut self, name: &str, value: &str) {
-        self.set_all(name, vec![value.as_bytes().to_vec()]);
-    }
-
-    /// Sets an attribute unless it has no values, or the schema lacks it.
-    fn set_all(&mut self, name: &str, values: Vec<Vec<u8>>) {
-        if let Some(attribute) = self.schema.attribute(name).filter(|_| !values.is_empty()) {
-            let description = AttributeDescription::plain(attribute.index);
-            self.entry.set(&description, values);
-        }
-    }
-
-    fn set_rename(&mut self, schema: &Schema, dn: &str, rename: &NewRename<'_>) {
-        self.set("reqNewRDN", rename.new_rdn);
-        let deletes = if rename.deletes_old { "TRUE" } else { "FALSE" };
-        self.set("reqDeleteOldRDN", deletes);
-        let parent = Dn::parse(schema, dn).ok().and_then(|dn| dn.parent());
-        let parent = parent.as_ref().map_or("", Dn::pretty);
-        if let Some(superior) = rename.superior {
-            self.set("reqNewSuperior", superior);
-        }
-        let new_dn = match rename.superior.unwrap_or(parent) {
-            "" => rename.new_rdn.to_owned(),
-            above => format!("{},{above}", rename.new_rdn),
-        };
-        self.set("reqNewDN", &new_dn);
-    }
-
-    fn finish(mut self, has_children: bool) -> Entry {
-        let name = self.entry.dn.pretty().to_owned();
-        self.set("entryDN", &name);
-        self.set("subschemaSubentry", "cn=Subschema");
-        let has_children = if has_children { "TRUE" } else { "FALSE" };
-        self.set("hasSubordinates", has_children);
-        self.entry
-    }
-}
-
-/// Returns the changes of a record in slapd's notation, one value each.
-///
-/// A colon comes between two changes of the same kind and attribute.
-fn modifications(record: &ChangeRecord<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
-    let operations = record.operations()?;
-    let mut texts = Vec::new();
-    let mut before = None;
-    for operation in &operations {
-        let this = (operation.attribute, operation.operator);
-        if before == Some(this) && record.kind == ChangeKind::Modify {
-            texts.push(b":".to_vec());
-        }
-        before = Some(this);
-        let mut prefix = operation.attribute.as_bytes().to_vec();
-        prefix.extend_from_slice(&[b':', operation.operator]);
-        if operation.values.is_empty() {
-            texts.push(prefix.clone());
-        }
-        for value in &operation.values {
-            texts.push([prefix.as_slice(), b" ", value].concat());
-        }
-    }
-    Ok(texts)
-}
-
 /// Returns the counter of a name of a record.
 fn counter_of(dn: &Dn) -> Option<u64> {
-    let ava = dn.rdn()?.avas().next()?;
-    let text = str::from_utf8(ava.value).ok()?.strip_suffix('Z')?;
+    let text = start_of(dn)?.strip_suffix('Z')?;
     let (_, fraction) = text.split_once(['.', ',']).unwrap_or((text, "0"));
     let digits = fraction.get(..6).unwrap_or(fraction);
     let number: u64 = digits.parse().ok()?;
     let missing = u32::try_from(6 - digits.len()).ok()?;
     number.checked_mul(10_u64.pow(missing))
+}
+
+/// Returns the time in a name of a record.
+fn start_of(dn: &Dn) -> Option<&str> {
+    str::from_utf8(dn.rdn()?.avas().next()?.value).ok()
 }
 
 fn uuid_text(uuid: [u8; 16]) -> String {
@@ -292,9 +360,13 @@ fn uuid_text(uuid: [u8; 16]) -> String {
 
 /// Returns an identity of the entry of a record, always the same one (RFC 9562, version 8).
 pub(crate) fn own_uuid(at: LogPosition, record: &ChangeRecord<'_>) -> [u8; 16] {
+    uuid_of(at, record.time_us)
+}
+
+fn uuid_of(at: LogPosition, time_us: u64) -> [u8; 16] {
     let mut uuid = [0; 16];
     let (high, low) = uuid.split_at_mut(8);
-    high.copy_from_slice(&(record.time_us << 12).to_be_bytes());
+    high.copy_from_slice(&(time_us << 12).to_be_bytes());
     low.copy_from_slice(&(at.position | (at.store as u64) << 56).to_be_bytes());
     uuid[6] = uuid[6] & 0x0f | 0x80;
     uuid[8] = uuid[8] & 0x3f | 0x80;
@@ -320,7 +392,7 @@ mod tests {
     fn positions_of_a_counter_are_those_that_lead_to_it() {
         let schema = Schema::standard();
         let suffix = Dn::parse(&schema, "cn=log").expect("a name");
-        let log = AccessLog::new(suffix, Vec::new(), None);
+        let log = AccessLog::new(suffix, Vec::new(), None, (None, 0));
         assert_eq!(log.positions(0, 1, 1, 9).count(), 0, "an end is no start");
     }
 }

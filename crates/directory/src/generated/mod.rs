@@ -4,6 +4,7 @@
 //! [`namespace`] also says which part of the directory a name belongs to.
 
 pub(crate) mod access_log;
+pub(crate) mod audit_entry;
 pub(crate) mod namespace;
 pub(crate) mod root_dse;
 mod set;

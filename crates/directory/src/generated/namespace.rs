@@ -1,9 +1,12 @@
 //! The part of the directory that a name belongs to.
 
+use std::sync::Arc;
+
 use fulgurite_access::{Decisions, Rules};
 use fulgurite_ldap::Scope;
 use fulgurite_policy::Restrictions;
 use fulgurite_schema::{Dn, Entry, Schema};
+use fulgurite_store::OperationLog;
 
 use crate::core::connection::Connection;
 use crate::core::database::Database;
@@ -12,6 +15,7 @@ use crate::core::error::OpenError;
 use crate::core::requester::decide;
 use crate::core::session::Session;
 use crate::core::well_known_types::{SUBSCHEMA, WellKnownTypes};
+use crate::generated::access_log::AccessLog;
 use crate::generated::root_dse::{self, GeneratedContent};
 use crate::generated::subschema;
 use crate::generated::tree::Tree;
@@ -86,6 +90,19 @@ impl Generated {
             return NamespaceTarget::Database(database);
         }
         self.target(databases, base)
+    }
+
+    /// Returns the logs of operations that are no changes.
+    pub(crate) fn operation_logs(&self) -> impl Iterator<Item = &Arc<OperationLog>> {
+        let logs = self.trees.iter().filter_map(Tree::log);
+        logs.filter_map(AccessLog::operations)
+    }
+
+    /// Lets a tree use an open log of operations instead of another one of the same file.
+    pub(crate) fn share_operations(&mut self, open: &Arc<OperationLog>) {
+        for tree in &mut self.trees {
+            tree.share_operations(open);
+        }
     }
 
     /// Returns the root DSE that a connection reads.

@@ -4,13 +4,14 @@
 //! ones. The owner of the source carries out [changes](crate::TreeUpdate), or refuses them all.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fulgurite_access::{Decisions, RuleText, Rules};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_policy::Restrictions;
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
-use fulgurite_store::Store;
+use fulgurite_store::OperationLog;
 
 use crate::core::database::{Root, RootAccount, SharedOptions};
 use crate::core::error::OpenError;
@@ -18,7 +19,7 @@ use crate::core::limits::{CompiledLimits, Limits};
 use crate::core::requester::decide;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
-use crate::generated::access_log::AccessLog;
+use crate::generated::access_log::{AccessLog, LoggedStore};
 
 /// The options of a database of generated entries.
 #[derive(Clone)]
@@ -102,6 +103,8 @@ pub struct AccessLogOptions {
     pub restrictions: Restrictions,
     /// True if consumers may follow it (slapd's overlay `syncprov` of the log's database).
     pub provides: bool,
+    /// The folder of the log of operations that are no changes. Without it there is none.
+    pub folder: Option<PathBuf>,
 }
 
 impl AccessLogOptions {
@@ -115,6 +118,7 @@ impl AccessLogOptions {
             limits: None,
             restrictions: Restrictions::default(),
             provides: false,
+            folder: None,
         }
     }
 }
@@ -219,10 +223,11 @@ impl Tree {
         })
     }
 
-    /// Opens the tree of the logs of some stores.
+    /// Opens the tree of the logs of some stores, and of one of other operations.
     pub(crate) fn open_log(
         (options, suffix): (AccessLogOptions, Dn),
-        stores: Vec<Arc<Store>>,
+        (stores, operations): (Vec<LoggedStore>, Option<Arc<OperationLog>>),
+        server: u16,
         shared: &SharedOptions<'_>,
     ) -> Result<Tree, OpenError> {
         let author = options.root.as_ref().map(|root| root.dn.clone());
@@ -235,7 +240,12 @@ impl Tree {
             restrictions: options.restrictions,
             refusal: Some("the log of changes cannot be modified".to_owned()),
             provides: options.provides,
-            content: TreeContent::Log(AccessLog::new(suffix.clone(), stores, author)),
+            content: TreeContent::Log(AccessLog::new(
+                suffix.clone(),
+                stores,
+                operations,
+                (author, server),
+            )),
             suffix,
         })
     }
@@ -245,6 +255,13 @@ impl Tree {
         match &self.content {
             TreeContent::Source(_) => None,
             TreeContent::Log(log) => Some(log),
+        }
+    }
+
+    /// Replaces the log of operations by an open one of the same file.
+    pub(crate) fn share_operations(&mut self, open: &Arc<OperationLog>) {
+        if let TreeContent::Log(log) = &mut self.content {
+            log.share_operations(open);
         }
     }
 

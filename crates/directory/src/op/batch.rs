@@ -309,6 +309,7 @@ impl Directory {
             returned: ResponseValues::default(),
             budget,
             before: None,
+            old: None,
             read_identity: Cell::new(None),
             audit: Vec::new(),
             broken: false,

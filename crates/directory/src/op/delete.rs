@@ -55,6 +55,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
     }
     context.begin_change(Some(id))?;
     context.note_identity(id)?;
+    context.note_old(id)?;
     let deleted = context.writer.delete(id);
     deleted.map_err(|error| context.failed(&error))?;
     context.record_delete(dn);
@@ -80,6 +81,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId, top_dn: &Dn) -> OpResult {
     let deleted = subtree_ids.iter().zip(&dns).zip(identities);
     for ((&id, dn), identity) in deleted.rev() {
         context.before = identity;
+        context.note_old(id)?;
         let deleted = context.writer.delete(id);
         deleted.map_err(|error| context.failed(&error))?;
         context.record_delete(dn);

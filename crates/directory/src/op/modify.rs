@@ -82,6 +82,7 @@ pub(crate) fn run(
     context.stamp_change(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);
+    context.note_old(id)?;
     context.begin_change(Some(id))?;
     let modified = if values.is_empty() {
         context.writer.modify(id, &checked)

@@ -120,6 +120,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
     if taken.is_some() {
         return Err(exists());
     }
+    context.note_old(id)?;
     context.begin_change(Some(id))?;
     let renamed = context.writer.rename(id, parent, &checked);
     renamed.map_err(|error| context.failed(&error))?;

@@ -11,6 +11,8 @@ use fulgurite_schema::{AttributeSelector, Entry, Filter};
 use fulgurite_store::StoreError;
 
 use super::generated::GeneratedSearch;
+use super::log_bounds::LogBounds;
+use super::log_records::{LogPlace, LogRecords, LogViews, NextRecord};
 use super::output::SearchEnd;
 use super::run::Quantum;
 use super::sort_plan::{SortPlan, SortState};
@@ -18,7 +20,7 @@ use super::sorted_entries::SortedEntries;
 use crate::core::foundation::Core;
 use crate::core::result::{self, OpResult};
 use crate::directory::Directory;
-use crate::generated::access_log::{AccessLog, LogPosition};
+use crate::generated::access_log::AccessLog;
 use crate::generated::tree::{GeneratedEntry, Tree};
 use crate::rights::facts::UnstoredFacts;
 use crate::rights::projection::Projection;
@@ -37,9 +39,9 @@ pub(crate) struct LogWalk<'d> {
     started_us: u64,
     /// The entry at the top, if it is in scope and not yet examined.
     top: Option<Box<Entry>>,
-    at: LogPosition,
-    /// The newest record of the store that the search began with; `None` before its first step.
-    newest: Option<u64>,
+    bounds: Arc<LogBounds>,
+    /// The next records; `None` before the first step.
+    place: Option<LogPlace>,
     sorted: Option<Box<SortedEntries>>,
     /// Holds the slot of a sorted search.
     _sorting: SortState,
@@ -86,11 +88,8 @@ impl<'d> LogWalk<'d> {
             started_us: core.clock.elapsed_us(),
             projection: search.projection,
             top: has_top.then(|| Box::new(top.entry)),
-            at: LogPosition {
-                store: 0,
-                position: 0,
-            },
-            newest: None,
+            bounds: Arc::new(LogBounds::of(&core.schema, &query.filter)),
+            place: None,
             sorted: sorted.map(Box::new),
             _sorting: sorting,
             sent: 0,
@@ -123,34 +122,32 @@ impl<'d> LogWalk<'d> {
         {
             return Ok(Some(end));
         }
-        while let Some(store) = self.log.store(self.at.store) {
-            let view = store.snapshot()?;
-            let state = view.changes()?;
-            let newest = *self.newest.get_or_insert(state.newest);
-            self.at.position = self.at.position.max(state.oldest);
-            while self.at.position <= newest {
-                if step.left == 0 || step.out.len() >= step.bytes_end {
-                    return Ok(None);
-                }
-                step.left -= 1;
-                let at = self.at;
-                self.at.position += 1;
-                let Some(record) = view.change(at.position)? else {
-                    continue;
-                };
-                if let Some(entry) = self.log.entry_of(&self.core.schema, at, &record)?
-                    && let Some(end) = self.candidate(&entry, step.out)
-                {
-                    return Ok(Some(end));
-                }
+        let (log, schema) = (self.log, &self.core.schema);
+        let bounds = Arc::clone(&self.bounds);
+        let views = LogViews::open(log, self.place.is_none())?;
+        let mut place = match self.place.take() {
+            Some(place) => place,
+            None => LogPlace::begin(&views, &bounds)?,
+        };
+        let mut records = LogRecords::new(schema, &bounds, &views);
+        let end = loop {
+            if step.out.len() >= step.bytes_end {
+                break None;
             }
-            self.at = LogPosition {
-                store: self.at.store + 1,
-                position: 0,
-            };
-            self.newest = None;
-        }
-        Ok(Some(self.finish(step.out)))
+            match records.next(&mut place, &mut step.left)? {
+                NextRecord::Record(record) => {
+                    if let Some(entry) = record.entry(log, schema)?
+                        && let Some(end) = self.candidate(&entry, step.out)
+                    {
+                        break Some(end);
+                    }
+                }
+                NextRecord::Pause => break None,
+                NextRecord::End => break Some(self.finish(step.out)),
+            }
+        };
+        self.place = Some(place);
+        Ok(end)
     }
 
     /// Writes an entry that matches. Returns the end at the size limit.

@@ -22,6 +22,8 @@ mod filter_shape;
 mod generated;
 mod list_items;
 mod list_state;
+mod log_bounds;
+mod log_records;
 mod log_walk;
 mod member_items;
 pub(crate) mod normal_names;

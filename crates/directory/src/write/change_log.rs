@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{
-    ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn, StoreError,
+    ChangeKind, EntryId, NewChange, NewOperation, NewRename, OLD_VALUES, PackedCsn, StoreError,
 };
 
 use crate::core::csn::Csn;
 use crate::core::entry_identity::{EntryIdentity, parse_uuid};
-use crate::core::result::{OpResult, refuse};
+use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Name;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::request::change::Change;
@@ -56,6 +56,36 @@ impl Context<'_, '_> {
             true => EntryIdentity::find(&self.core.types, self.writer, id),
             false => Ok(None),
         }
+    }
+
+    /// Keeps an entry as it is before its change, if the log shall have old values of it.
+    pub(crate) fn note_old(&mut self, id: EntryId) -> OpResult {
+        let logged = self.features.access_log.as_ref();
+        let Some(old) = logged.and_then(|logged| logged.operations.old.as_ref()) else {
+            return Ok(());
+        };
+        let failed = |error| result::store(&error);
+        let entry = self.writer.entry(id).map_err(failed)?;
+        let entry = entry.filter(|entry| old.filter.test(&self.core.schema, entry).is_true());
+        let entry = entry.map(|entry| entry.to_entry()).transpose();
+        self.old = entry.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Returns the old values of the attributes that a change touches, and of those that the
+    /// configuration names.
+    fn old_values(&mut self, touches: impl Fn(&AttributeDescription) -> bool) -> Vec<Attribute> {
+        let Some(old) = self.old.take() else {
+            return Vec::new();
+        };
+        let logged = self.features.access_log.as_ref();
+        let wanted = logged.and_then(|logged| logged.operations.old.as_ref());
+        let is_named = |description: &AttributeDescription| {
+            wanted.is_some_and(|old| old.attributes.contains(description))
+        };
+        let mut held = old.attributes;
+        held.retain(|held| touches(&held.description) || is_named(&held.description));
+        held
     }
 
     /// Logs an entry that has been added.
@@ -121,8 +151,13 @@ impl Context<'_, '_> {
             let mut changes = changes.iter();
             changes.any(|change| change.attribute.description == *description)
         };
-        let stamps = stamps(types, after).filter(|stamp| !is_set(&stamp.description));
-        operations.extend(stamps.map(|stamp| replacement(stamp, stamp.description.text(schema))));
+        let set = stamps(types, after).filter(|stamp| !is_set(&stamp.description));
+        operations.extend(set.map(|stamp| replacement(stamp, stamp.description.text(schema))));
+        let old = self.old_values(|description| {
+            let is_stamp = stamps(types, after).any(|stamp| stamp.description == *description);
+            is_stamp || is_set(description)
+        });
+        operations.extend(old.iter().map(|old| old_operation(old, schema)));
         let details = ChangeDetails {
             kind: ChangeKind::Modify,
             csn,
@@ -173,6 +208,20 @@ impl Context<'_, '_> {
         let (schema, types) = (&self.core.schema, &self.core.types);
         let operations = stamps(types, after);
         let operations = operations.map(|stamp| replacement(stamp, stamp.description.text(schema)));
+        let mut operations: Vec<_> = operations.collect();
+        let names = [rename.dn, rename.new_rdn].map(Dn::rdn);
+        let named: Vec<_> = names
+            .into_iter()
+            .flatten()
+            .flat_map(|rdn| rdn.avas())
+            .collect();
+        let old = self.old_values(|description| {
+            let is_named = named
+                .iter()
+                .any(|ava| ava.attribute == description.attribute);
+            is_named || stamps(types, after).any(|stamp| stamp.description == *description)
+        });
+        operations.extend(old.iter().map(|old| old_operation(old, schema)));
         let details = ChangeDetails {
             kind: ChangeKind::Rename,
             csn,
@@ -182,7 +231,7 @@ impl Context<'_, '_> {
                 deletes_old: rename.delete_old_rdn,
                 superior: rename.new_superior.map(Dn::pretty),
             }),
-            operations: &operations.collect::<Vec<_>>(),
+            operations: &operations,
         };
         self.note_parts(|stamps, schema| stamps.note_rename(schema, rename, csn))?;
         if rename.new_superior.is_some()
@@ -214,12 +263,14 @@ impl Context<'_, '_> {
         let Some(csn) = PackedCsn::parse(csn.as_bytes()) else {
             return Err(self.unnumbered());
         };
+        let old = self.old_values(|_| true);
+        let operations = old.iter().map(|old| old_operation(old, &self.core.schema));
         let details = ChangeDetails {
             kind: ChangeKind::Delete,
             csn,
             dn,
             rename: None,
-            operations: &[],
+            operations: &operations.collect::<Vec<_>>(),
         };
         self.log(id, &details)
     }
@@ -298,6 +349,14 @@ fn stamps<'e>(types: &WellKnownTypes, after: &'e Entry) -> impl Iterator<Item = 
     stamps
         .into_iter()
         .filter_map(|stamp| after.attribute(stamp))
+}
+
+fn old_operation<'a>(old: &'a Attribute, schema: &'a Schema) -> NewOperation<'a> {
+    NewOperation {
+        operator: OLD_VALUES,
+        attribute: old.description.text(schema),
+        values: &old.values,
+    }
 }
 
 fn replacement<'a>(attribute: &'a Attribute, name: Cow<'a, str>) -> NewOperation<'a> {

@@ -68,6 +68,8 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) budget: WorkBudget,
     /// The entry as it was before the change.
     pub(crate) before: Option<EntryIdentity>,
+    /// The entry as it was, if the log shall have old values of it.
+    pub(crate) old: Option<Entry>,
     /// The identity of the entry that was copied last.
     pub(crate) read_identity: Cell<Option<(EntryId, Option<EntryIdentity>)>>,
     /// The records for the file of changes.

@@ -26,7 +26,7 @@ fn world() -> World {
     world_with(logging)
 }
 
-fn world_with(adjust: impl FnOnce(&mut DirectoryOptions)) -> World {
+pub(crate) fn world_with(adjust: impl FnOnce(&mut DirectoryOptions)) -> World {
     let schema = SchemaBuilder::standard().builtin(Builtin::AccessLog);
     let schema = Arc::new(schema.build().expect("the built-in schema resolves"));
     let world = World::empty_with_schema(schema, adjust, |_| {});
@@ -34,7 +34,7 @@ fn world_with(adjust: impl FnOnce(&mut DirectoryOptions)) -> World {
     world
 }
 
-fn assert_ok(result: &LdapResult) {
+pub(crate) fn assert_ok(result: &LdapResult) {
     assert_eq!(*result, LdapResult::success());
 }
 
@@ -46,7 +46,7 @@ fn found(world: &World, asked: &Asked) -> Vec<EntryText> {
 }
 
 /// Returns the records that match a filter.
-fn records(world: &World, filter: &str) -> Vec<EntryText> {
+pub(crate) fn records(world: &World, filter: &str) -> Vec<EntryText> {
     found(world, &asked(LOG, Scope::One, filter, &["*", "+"]))
 }
 
@@ -278,7 +278,12 @@ fn purged_records_move_the_least_number() {
     let mut world = world();
     world.reopen(|options| {
         logging(options);
-        let lines = ["logdb cn=log", "logpurge 00:01~00:01", "logsuccess TRUE"];
+        let lines = [
+            "logdb cn=log",
+            "logops writes",
+            "logpurge 00:01~00:01",
+            "logsuccess TRUE",
+        ];
         options.databases[0].overlays = vec![overlay("accesslog", &lines)];
     });
     let first = records(&world, "(objectClass=*)");
@@ -306,7 +311,12 @@ fn old_records_go_without_an_update() {
     assert!(world.directory.log_purges().is_empty(), "without logpurge");
     world.reopen(|options| {
         logging(options);
-        let lines = ["logdb cn=log", "logpurge 00:01~00:00:05", "logsuccess TRUE"];
+        let lines = [
+            "logdb cn=log",
+            "logops writes",
+            "logpurge 00:01~00:00:05",
+            "logsuccess TRUE",
+        ];
         options.databases[0].overlays = vec![overlay("accesslog", &lines)];
     });
     let purges = world.directory.log_purges();

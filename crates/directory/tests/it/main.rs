@@ -34,6 +34,7 @@ mod logged_merge;
 mod mapping;
 mod memberof;
 mod operational;
+mod operations_log;
 mod ordered;
 mod paging;
 mod password_policy;

@@ -6,6 +6,7 @@
 //! - `certificate`: tells when the certificate in use expires
 //! - `indexing`: builds and drops indexes while the server runs
 //! - `purging`: drops old records of logs of changes while nobody writes
+//! - `recording`: commits the records of operations that wait in memory
 //! - `room`: tells when files or disks become full
 
 pub(crate) mod certificate;
@@ -14,4 +15,5 @@ pub(crate) mod config_tree;
 pub(crate) mod indexing;
 pub(crate) mod monitor;
 pub(crate) mod purging;
+pub(crate) mod recording;
 pub(crate) mod room;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::RecvTimeoutError;
 use fulgurite_directory::{
-    BindOutcome, BindStep, ChangeListener, Connection, ExtendedReply, ExtendedStep,
+    BegunRecord, BindOutcome, BindStep, ChangeListener, Connection, ExtendedReply, ExtendedStep,
     ForwardedUpdate, PasswordChange, PasswordCheck, Progress, Quantum, SearchTask, Session,
     Snapshots, UpdateStep, WriteRequest,
 };
@@ -18,7 +18,7 @@ use fulgurite_ldap::{
 use super::live::Live;
 use crate::admin::certificate::CertificateWatch;
 use crate::admin::clock::{ClockWatch, ahead_s};
-use crate::admin::{indexing, purging, room};
+use crate::admin::{indexing, purging, recording, room};
 use crate::backup::BackupSource;
 use crate::backup::schedule;
 use crate::replication::runner;
@@ -166,6 +166,16 @@ impl Handler for Live<'_> {
             if let Err(error) = started {
                 tracing::error!("idle logs of changes are not purged: no thread: {error}");
             }
+            let (records_end, records_ended) = crossbeam_channel::bounded::<()>(0);
+            let sleep =
+                move |time| records_ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            let flush = move || recording::run(&|| self.current().flush_records(), &sleep);
+            let started = std::thread::Builder::new()
+                .name("records".to_owned())
+                .spawn_scoped(scope, flush);
+            if let Err(error) = started {
+                tracing::error!("records of operations stay in memory longer: no thread: {error}");
+            }
             self.health.serves();
             indexing::run(&|| self.current().shared_stores(), pause);
             self.health.stops();
@@ -173,11 +183,24 @@ impl Handler for Live<'_> {
             drop(ends);
             drop(backups_end);
             drop(purges_end);
+            drop(records_end);
         });
     }
 
     fn on_change(&self, listener: ChangeListener) {
         self.current().on_change(listener);
+    }
+
+    fn begin_record(&self, identity: &Session, message: &Message<'_>) -> Option<Box<BegunRecord>> {
+        self.current().begin_record(identity, message)
+    }
+
+    fn end_record(&self, record: BegunRecord, responses: &[u8]) {
+        self.current().end_record(record, responses);
+    }
+
+    fn record_unanswered(&self, identity: &Session, message: &Message<'_>) {
+        self.current().record_unanswered(identity, message);
     }
 
     fn begin_search<'h>(

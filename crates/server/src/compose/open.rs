@@ -354,6 +354,7 @@ fn access_logs(settings: &Settings) -> Result<Vec<AccessLogOptions>, OpenError> 
             provides: database
                 .served_overlays()
                 .any(|overlay| overlay.name.eq_ignore_ascii_case("syncprov")),
+            folder: database.directory().ok().map(std::path::Path::to_owned),
             ..AccessLogOptions::new(database.suffix()?)
         })
     });

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fulgurite_directory::{ChangeListener, Connection, ExtendedStep, Progress};
+use fulgurite_directory::{BegunRecord, ChangeListener, Connection, ExtendedStep, Progress};
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
     ResultCode, SearchRequest,
@@ -99,6 +99,21 @@ pub trait Handler: Sync {
 
     /// Calls `listener` whenever searches that wait may have something to do. It must be fast.
     fn on_change(&self, _listener: ChangeListener) {}
+
+    /// Begins the record of an operation, if a log of the directory shall have one.
+    fn begin_record(
+        &self,
+        _identity: &Self::Identity,
+        _message: &Message<'_>,
+    ) -> Option<Box<BegunRecord>> {
+        None
+    }
+
+    /// Ends the record with the responses to the operation.
+    fn end_record(&self, _record: BegunRecord, _responses: &[u8]) {}
+
+    /// Records a request that has no response.
+    fn record_unanswered(&self, _identity: &Self::Identity, _message: &Message<'_>) {}
 
     /// Begins a search. Its responses come from [`RunningSearch::advance`].
     fn begin_search<'h>(

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fulgurite_directory::{Connection, ExtendedStep, Progress};
+use fulgurite_directory::{BegunRecord, Connection, ExtendedStep, Progress};
 use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
 
 use self::connection_delays::ConnectionDelays;
@@ -101,6 +101,8 @@ struct BegunOperation {
     since: u64,
     /// Boxed, because there is none without a log.
     record: Option<Box<OperationRecord>>,
+    /// The record for a log of the directory.
+    logged: Option<Box<BegunRecord>>,
 }
 
 /// The outcome of a cancel request (RFC 3909 section 2.2).
@@ -280,7 +282,11 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.work_left = self.work_left.saturating_sub(REQUEST_WORK);
         let record = self.log.begin(message, arrival.logged);
         let since = arrival.counted;
-        let begun = BegunOperation { since, record };
+        let begun = BegunOperation {
+            since,
+            record,
+            logged: handler.begin_record(&self.identity, message),
+        };
         let operation = request.operation();
         if let Some(meter) = &self.meter {
             meter.initiated(operation);
@@ -389,6 +395,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         let begun = BegunOperation {
             since: self.now_for_statistics(),
             record: self.log.begin(message, None),
+            logged: None,
         };
         if let Some(meter) = &self.meter {
             meter.initiated(Operation::Extended);
@@ -424,9 +431,17 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.handler.secured(&mut self.identity, connection);
     }
 
-    /// Logs and counts a request that has no response.
+    /// Logs and counts a request that has no response. An abandon that stops nothing is in no log
+    /// of the directory.
     pub(super) fn log_unanswered(&mut self, message: &Message<'_>) {
         self.log.unanswered(message);
+        let has_effect = match message.request {
+            Request::Abandon(target) => self.contains(target),
+            _ => true,
+        };
+        if has_effect {
+            self.handler.record_unanswered(&self.identity, message);
+        }
         if let Some(meter) = &self.meter {
             let operation = message.request.operation();
             meter.initiated(operation);
@@ -493,6 +508,9 @@ impl<'h, H: Handler> Operations<'h, H> {
                     meter.searched(running.search.work());
                 }
                 let code = running.search.code();
+                if let Some(logged) = &mut running.begun.logged {
+                    logged.set_entries(running.search.work().entries);
+                }
                 running.search.release(cache);
                 self.end_with(code, Operation::Search, running.begun, mark);
                 None
@@ -661,7 +679,11 @@ impl<'h, H: Handler> Operations<'h, H> {
         begun: BegunOperation,
         mark: usize,
     ) {
-        let BegunOperation { since, mut record } = begun;
+        let BegunOperation {
+            since,
+            mut record,
+            logged,
+        } = begun;
         if let Some(meter) = &self.meter {
             let code = code.map(ResultCode::number);
             let code = code.or_else(|| last_code(self.output.since(mark), operation));
@@ -674,6 +696,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
         if let Some(record) = &mut record {
             self.log.end(record, self.output.since(mark));
+        }
+        if let Some(logged) = logged {
+            self.handler.end_record(*logged, self.output.since(mark));
         }
     }
 }

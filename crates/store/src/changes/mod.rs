@@ -42,7 +42,9 @@ pub use csn::PackedCsn;
 pub(crate) use key::{
     BY_CSN, HAS_END, change_key, change_of_key, csn_key, tombstone_key, tombstone_of_key, uuid_key,
 };
-pub use record::{ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename};
+pub use record::{
+    ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename, OLD_VALUES,
+};
 pub use retention::Retention;
 pub(crate) use retention::SharedRetention;
 pub use state::LogState;

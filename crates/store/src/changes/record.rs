@@ -8,7 +8,7 @@
 //! `back` is the distance to the record before in the chain, or 0.
 
 use super::csn::PackedCsn;
-use crate::bytes::take;
+use crate::bytes::{number, put_bytes, put_number, take};
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 
@@ -20,6 +20,9 @@ const DELETES_OLD_RDN: u8 = 4;
 const HAS_SUPERIOR: u8 = 8;
 const AUTHOR_IS_MODIFIER: u8 = 16;
 const IS_CHAINED: u8 = 32;
+
+/// The operator of values from before the change, which change nothing.
+pub const OLD_VALUES: u8 = b'o';
 
 /// The attribute that names the author.
 const MODIFIERS_NAME: &str = "modifiersName";
@@ -95,7 +98,7 @@ pub struct NewRename<'a> {
 /// A changed attribute.
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
-    /// The operator: `+`, `-`, `=` or `#`.
+    /// The operator: `+`, `-`, `=` or `#`; [`OLD_VALUES`] for values from before the change.
     pub operator: u8,
     /// The attribute's description.
     pub attribute: std::borrow::Cow<'a, str>,
@@ -149,6 +152,7 @@ impl NewChange<'_> {
     pub(crate) fn encode(&self, back: Option<u64>, out: &mut Vec<u8>) {
         let is_modifier = self.operations.iter().any(|operation| {
             operation.attribute == MODIFIERS_NAME
+                && operation.operator != OLD_VALUES
                 && operation.values.first().map(Vec::as_slice) == Some(self.author.as_bytes())
         });
         let rename = self.rename.as_ref();
@@ -259,6 +263,22 @@ impl<'a> ChangeRecord<'a> {
     /// # Errors
     /// [`StoreError::Damaged`].
     pub fn operations(&self) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
+        let mut operations = self.all_operations()?;
+        operations.retain(|operation| operation.operator != OLD_VALUES);
+        Ok(operations)
+    }
+
+    /// Returns attributes from before the change, if the change was logged with them.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn old_values(&self) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
+        let mut operations = self.all_operations()?;
+        operations.retain(|operation| operation.operator == OLD_VALUES);
+        Ok(operations)
+    }
+
+    fn all_operations(&self) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
         let mut bytes = self.operations;
         let mut operations = Vec::new();
         for _ in 0..self.operation_count {
@@ -304,33 +324,6 @@ fn operation<'a>(bytes: &mut &'a [u8]) -> Option<ChangeOperation<'a>> {
         attribute,
         values,
     })
-}
-
-fn put_number(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    put_number(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
-}
-
-fn number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let &[byte] = take(bytes, 1)? else {
-            return None;
-        };
-        number |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 fn text<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {

@@ -115,7 +115,7 @@ fn filled(path: &Path) -> Directory {
 fn access_log() -> OverlaySettings {
     let mut overlay = OverlaySettings::new("accesslog", Origin::Default);
     let row = find_overlay("accesslog").expect("a known overlay");
-    for (keyword, argument) in [("logdb", LOG), ("logsuccess", "TRUE")] {
+    for (keyword, argument) in [("logdb", LOG), ("logops", "writes"), ("logsuccess", "TRUE")] {
         overlay.lines.push(Sourced::by_default(OverlayLine {
             directive: row.directive(keyword).expect("a known directive"),
             arguments: vec![argument.to_owned()],

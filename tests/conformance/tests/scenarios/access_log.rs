@@ -211,7 +211,7 @@ fn rules_of_the_logs_database_hold_and_its_store_stays_closed() {
     let log = stage
         .database("logdb", "cn=log", log)
         .replace("rootpw secret\n", "");
-    let lines = "overlay accesslog\nlogdb cn=log\nlogops writes session\n";
+    let lines = "overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n";
     let data = stage.database("db", SUFFIX, &format!("access to * by * write\n{lines}"));
     stage.configure(&format!("{log}{data}"));
     let file = stage.file("data.ldif", DATA);

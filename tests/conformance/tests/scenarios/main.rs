@@ -40,6 +40,7 @@ mod loading;
 mod memberships;
 mod migration;
 mod names;
+mod operations_log;
 mod ordered_filters;
 mod ordered_values;
 mod overlays;

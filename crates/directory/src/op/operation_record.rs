@@ -1,0 +1,320 @@
+//! Records of operations that are no changes, for the log that slapd's overlay `accesslog` shows.
+//!
+//! A record begins with its request and ends with the result that the client gets. Operations that
+//! slapd's front end refuses are in no log: slapd knows no database for them.
+
+use std::sync::Arc;
+
+use fulgurite_ldap::{LdapResult, Message, Request, ResponseMessage, ResultCode, frame, oid};
+use fulgurite_schema::Dn;
+use fulgurite_store::{NameLookup, OperationLog, OperationRecord, Store};
+use uuid::Uuid;
+
+use super::logged_request::{control_texts, push, push_request};
+use crate::core::database::Database;
+use crate::core::entry_identity::EntryIdentity;
+use crate::core::logged_operations::{LoggedField, LoggedKind, LoggedOperations};
+use crate::core::session::Session;
+use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
+use crate::request::controls::RequestKind;
+use crate::request::limits::{LimitsRequest, search_limits};
+use crate::rights::facts::UnstoredFacts;
+
+/// The record of an operation that has begun.
+pub struct BegunRecord {
+    log: Arc<OperationLog>,
+    record: OperationRecord<'static>,
+    kind: LoggedKind,
+    successes_only: bool,
+    /// The limits of a search in seconds and entries.
+    limits: Option<(String, String)>,
+    entries: u64,
+    /// The store and the name of an update, whose entry a refusal is about.
+    updated: Option<(Arc<Store>, Dn)>,
+}
+
+impl std::fmt::Debug for BegunRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BegunRecord")
+            .field("record", &self.record)
+            .finish_non_exhaustive()
+    }
+}
+
+impl BegunRecord {
+    /// Sets the number of entries that a search has returned.
+    pub fn set_entries(&mut self, entries: u64) {
+        self.entries = entries;
+    }
+}
+
+impl Directory {
+    /// Begins the record of an operation; `None` unless a log shall have it.
+    #[must_use]
+    #[inline]
+    pub fn begin_record(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+    ) -> Option<Box<BegunRecord>> {
+        if !self.logs_operations {
+            return None;
+        }
+        self.begin_wanted_record(session, message)
+    }
+
+    fn begin_wanted_record(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+    ) -> Option<Box<BegunRecord>> {
+        let schema = self.schema();
+        let operation = message.request.operation();
+        let kind = LoggedKind::of(operation)?;
+        let target = Dn::parse_bytes(schema, target_of(&message.request)?).ok()?;
+        let database = self.logged_database(&message.request, &target)?;
+        let (log, wanted) = self.log_of(database)?;
+        let is_left_out = kind.is_update() && wanted.successes_only;
+        if is_left_out || !wanted.has(kind, Some(&target)) {
+            return None;
+        }
+        let acting = message.controls.find(oid::PROXIED_AUTHORIZATION);
+        let acting = acting.and_then(|_| {
+            let kind = RequestKind::Operation(operation);
+            self.controls_of(session, kind, &message.controls).ok()?.1
+        });
+        let session = acting.as_ref().unwrap_or(session);
+        let mut record = OperationRecord {
+            kind: kind.number(),
+            start_us: self.core().clock.now().0,
+            session: session.connection().id,
+            ..OperationRecord::default()
+        };
+        let author = match kind {
+            LoggedKind::Bind => "",
+            _ => session.name(),
+        };
+        push(&mut record, LoggedField::Author, author);
+        for text in control_texts(&message.controls) {
+            push(&mut record, LoggedField::Control, &text);
+        }
+        push(&mut record, LoggedField::Target, target.pretty());
+        push_request(schema, &message.request, &target, &mut record);
+        Some(Box::new(BegunRecord {
+            log,
+            record,
+            kind,
+            successes_only: wanted.successes_only,
+            limits: self.limits_of(session, database, &message.request, &target),
+            entries: 0,
+            updated: (kind.is_update()).then(|| (database.shared_store(), target)),
+        }))
+    }
+
+    /// Ends a record with the responses to the operation.
+    pub fn end_record(&self, begun: BegunRecord, responses: &[u8]) {
+        let Some(response) = last_response(responses) else {
+            return;
+        };
+        let Some(result) = response.response.result() else {
+            return;
+        };
+        if !begun.is_wanted(result) {
+            return;
+        }
+        let BegunRecord {
+            log, mut record, ..
+        } = begun;
+        record.result = Some(result.code.number());
+        for text in control_texts(&response.controls) {
+            push(&mut record, LoggedField::ResponseControl, &text);
+        }
+        if !result.diagnostic.is_empty() {
+            push(&mut record, LoggedField::Message, &result.diagnostic);
+        }
+        if let Some((time, size)) = &begun.limits {
+            push(
+                &mut record,
+                LoggedField::Entries,
+                &begun.entries.to_string(),
+            );
+            push(&mut record, LoggedField::TimeLimit, time);
+            push(&mut record, LoggedField::SizeLimit, size);
+        }
+        if let Some(uuid) = begun.updated.and_then(|(store, dn)| self.uuid(&store, &dn)) {
+            push(&mut record, LoggedField::EntryUuid, &uuid);
+        }
+        self.append(&log, &record);
+    }
+
+    /// Records an abandon that stops an operation, or an unbind.
+    #[inline]
+    pub fn record_unanswered(&self, session: &Session, message: &Message<'_>) {
+        if self.logs_operations {
+            self.record_end(session, message);
+        }
+    }
+
+    /// Records it in the log of the database that the client's identity is in.
+    fn record_end(&self, session: &Session, message: &Message<'_>) -> Option<()> {
+        let kind = LoggedKind::of(message.request.operation())?;
+        let name = session.identity().name()?;
+        let databases = &self.core().databases;
+        let database = databases.database_of_normal(name.normal())?;
+        let (log, wanted) = self.log_of(database)?;
+        if !wanted.has(kind, None) {
+            return None;
+        }
+        let mut record = OperationRecord {
+            kind: kind.number(),
+            start_us: self.core().clock.now().0,
+            session: session.connection().id,
+            ..OperationRecord::default()
+        };
+        push(&mut record, LoggedField::Author, name.pretty());
+        for text in control_texts(&message.controls) {
+            push(&mut record, LoggedField::Control, &text);
+        }
+        if let Request::Abandon(id) = message.request {
+            push(&mut record, LoggedField::MessageId, &id.to_string());
+        }
+        self.append(&log, &record);
+        Some(())
+    }
+
+    /// Commits the records that wait in memory, and drops old ones.
+    pub fn flush_records(&self) {
+        let now_us = self.core().clock.now().0;
+        for log in self.generated().operation_logs() {
+            if let Err(error) = log.flush(now_us) {
+                self.lost(log, &error);
+            }
+        }
+    }
+
+    fn append(&self, log: &OperationLog, record: &OperationRecord<'_>) {
+        if let Err(error) = log.append(record) {
+            self.lost(log, &error);
+        }
+    }
+
+    fn lost(&self, log: &OperationLog, error: &fulgurite_store::StoreError) {
+        let core = self.core();
+        core.notices.warn(&*core.clock, "accesslog", || {
+            let path = log.path().display();
+            format!("{path}: records of operations are lost: {error}")
+        });
+    }
+
+    /// Returns the database that an operation belongs to.
+    fn logged_database(&self, request: &Request<'_>, target: &Dn) -> Option<&Database> {
+        let databases = &self.core().databases;
+        let found = match request {
+            Request::Search(search) => {
+                let generated = self.generated();
+                generated.target_of_search(databases, target, search.scope)
+            }
+            _ => self.target(target),
+        };
+        match found {
+            NamespaceTarget::Database(database) => Some(database),
+            _ => None,
+        }
+    }
+
+    /// Returns the log of a database, and the operations that it has.
+    fn log_of(&self, database: &Database) -> Option<(Arc<OperationLog>, &LoggedOperations)> {
+        let settings = self.features_of(database).access_log.as_ref()?;
+        let mut trees = self.generated().trees.iter();
+        let tree = trees.find(|tree| tree.suffix == settings.suffix.value)?;
+        let log = tree.log()?.operations()?;
+        Some((Arc::clone(log), &settings.operations))
+    }
+
+    /// Returns the limits that hold for a search, as text.
+    fn limits_of(
+        &self,
+        session: &Session,
+        database: &Database,
+        request: &Request<'_>,
+        base: &Dn,
+    ) -> Option<(String, String)> {
+        let Request::Search(search) = request else {
+            return None;
+        };
+        let wanted = LimitsRequest {
+            requester: session.identity().name().map_or("", |name| name.normal()),
+            is_root: database.is_root(session),
+            base: base.normal(),
+            size: search.size_limit,
+            time_s: search.time_limit_s,
+            page: None,
+        };
+        let facts = UnstoredFacts::unstored(self.core(), None);
+        let limits = search_limits(&database.limits, &wanted, &facts).unwrap_or_default();
+        let text = |limit: Option<u64>| limit.map_or_else(|| "-1".to_owned(), |at| at.to_string());
+        let time_s = limits.time_us_max.map(|time_us| time_us / 1_000_000);
+        Some((text(time_s), text(limits.size_max.map(u64::from))))
+    }
+
+    /// Returns the entryUUID of an entry.
+    fn uuid(&self, store: &Store, dn: &Dn) -> Option<String> {
+        let view = store.snapshot().ok()?;
+        let NameLookup::Entry(id) = view.find(dn).ok()? else {
+            return None;
+        };
+        let identity = EntryIdentity::find(&self.core().types, &view, id).ok()??;
+        Some(Uuid::from_bytes(identity.uuid).hyphenated().to_string())
+    }
+}
+
+impl BegunRecord {
+    /// Returns true if a log shall have an operation with this result.
+    fn is_wanted(&self, result: &LdapResult) -> bool {
+        let is_success = matches!(
+            result.code,
+            ResultCode::Success | ResultCode::CompareTrue | ResultCode::CompareFalse
+        );
+        // The log of changes has updates that succeed.
+        if is_success {
+            return !self.kind.is_update();
+        }
+        let is_of_front_end = matches!(
+            result.code,
+            ResultCode::ProtocolError
+                | ResultCode::UnavailableCriticalExtension
+                | ResultCode::UndefinedAttributeType
+                | ResultCode::InvalidAttributeSyntax
+                | ResultCode::InvalidDnSyntax
+                | ResultCode::SaslBindInProgress
+        );
+        !self.successes_only && !is_of_front_end
+    }
+}
+
+/// Returns the name that an operation is about.
+fn target_of<'m>(request: &Request<'m>) -> Option<&'m [u8]> {
+    Some(match request {
+        Request::Bind(bind) => bind.name,
+        Request::Search(search) => search.base,
+        Request::Modify(modify) => modify.dn,
+        Request::Add(add) => add.dn,
+        Request::Delete(delete) => delete.dn,
+        Request::ModifyDn(rename) => rename.dn,
+        Request::Compare(compare) => compare.dn,
+        Request::Unbind | Request::Abandon(_) | Request::Extended(_) => return None,
+    })
+}
+
+/// Returns the last one of some encoded responses.
+fn last_response(mut responses: &[u8]) -> Option<ResponseMessage<'_>> {
+    loop {
+        let len = frame(responses, usize::MAX).ok()??;
+        let (pdu, rest) = responses.split_at_checked(len)?;
+        if rest.is_empty() {
+            return ResponseMessage::decode(pdu).ok();
+        }
+        responses = rest;
+    }
+}

@@ -1,0 +1,233 @@
+//! Reads, sessions and failures in the log of the overlay accesslog, next to Debian's slapd: the
+//! same requests, and the same entries. Times, their counters and identities differ.
+
+use crate::data::SUFFIX;
+use crate::stage::{Running, Stage};
+
+const DATA: &str = "\
+dn: dc=example,dc=com
+objectClass: dcObject
+objectClass: organization
+dc: example
+o: x
+
+dn: ou=p,dc=example,dc=com
+objectClass: organizationalUnit
+ou: p
+
+dn: cn=u,ou=p,dc=example,dc=com
+objectClass: inetOrgPerson
+cn: u
+sn: u
+title: t1
+description: d
+userPassword: secret
+";
+
+const USER: (&str, &str) = ("cn=u,ou=p,dc=example,dc=com", "secret");
+
+/// Attributes whose values differ between servers, or from run to run.
+const VOLATILE: [&str; 9] = [
+    "reqStart",
+    "reqEnd",
+    "reqSession",
+    "reqEntryUUID",
+    "entryUUID",
+    "entryCSN",
+    "createTimestamp",
+    "modifyTimestamp",
+    "entryDN",
+];
+
+/// Values of operational attributes in changes. A refused update of slapd may have some already.
+const STAMPS: [&str; 7] = [
+    "structuralObjectClass:",
+    "entryUUID:",
+    "creatorsName:",
+    "createTimestamp:",
+    "entryCSN:",
+    "modifiersName:",
+    "modifyTimestamp:",
+];
+
+/// Returns a line of an entry without what differs from run to run.
+fn stable(line: &str) -> Option<String> {
+    let (name, value) = line.split_once(": ").unwrap_or((line, ""));
+    let is_stamp = STAMPS.iter().any(|stamp| value.starts_with(stamp));
+    if matches!(name, "reqMod" | "reqOld") && is_stamp {
+        return None;
+    }
+    if name == "reqEntryUUID" && value == "00000000-0000-0000-0000-000000000000" {
+        return None;
+    }
+    if VOLATILE.contains(&name) {
+        return Some(format!("{name}: *"));
+    }
+    if name == "dn" && value.starts_with("reqStart=") {
+        return Some("dn: *,cn=log".to_owned());
+    }
+    Some(line.to_owned())
+}
+
+/// Returns the entries that a search of the log finds, without what differs.
+fn entries(server: &Running<'_>, filter: &str) -> Vec<String> {
+    let options = ["-LLL", "-o", "ldif-wrap=no", "-b", "cn=log", "-s", "one"];
+    let search = [&options[..], &[filter, "*", "+"]].concat();
+    let text = server.client("ldapsearch", &search, "").well();
+    let all = text.split("\n\n").filter(|entry| !entry.trim().is_empty());
+    let stable = all.map(|entry| {
+        let lines: Vec<String> = entry.trim().lines().filter_map(stable).collect();
+        lines.join("\n")
+    });
+    stable.collect()
+}
+
+/// Sends the requests. Returns the number of connections that a client with a name ends.
+fn ask(server: &Running<'_>) -> usize {
+    let search = |options: &[&str]| {
+        let base = ["-LLL", "-b", SUFFIX];
+        server.client("ldapsearch", &[&base, options].concat(), "");
+    };
+    search(&["(objectClass=*)", "1.1"]);
+    search(&["-s", "base", "-a", "always", "-A", "(cn=U)", "Sn", "*", "+"]);
+    search(&[
+        "-s",
+        "children",
+        "-z",
+        "3",
+        "-l",
+        "7",
+        r"(description=a\28B)",
+    ]);
+    search(&["-z", "1", "(objectClass=*)"]);
+    let filter = "(&(cn=U)(foo=bar)(|(sn>=a)(title=T*1)(cn=*))(!(sn~=q))(cn:caseExactMatch:=x))";
+    search(&["-s", "one", filter]);
+    search(&["-MM", "-E", "pr=2/noprompt", "(objectClass=person)"]);
+    search(&["-E", "!mv=(cn=u)", "(cn=u)"]);
+    for base in ["cn=none,ou=p,dc=example,dc=com", "OU=P, dc=Example,dc=com"] {
+        server.client("ldapsearch", &["-LLL", "-b", base, "-s", "base"], "");
+    }
+    for (name, value) in [
+        ("cn", "U"),
+        ("sn", "no"),
+        ("foo", "x"),
+        ("userPassword", "x"),
+    ] {
+        let assertion = format!("{name}:{value}");
+        server.client("ldapcompare", &[USER.0, &assertion], "");
+    }
+    server.client("ldapcompare", &["cn=none,dc=example,dc=com", "cn:none"], "");
+    let wrong = (USER.0, "wrong");
+    server.client_as(wrong, "ldapsearch", &["-b", SUFFIX], "");
+    let missing = ("cn=none,dc=example,dc=com", "x");
+    server.client_as(missing, "ldapsearch", &["-b", SUFFIX], "");
+    server.client_as(USER, "ldapsearch", &["-b", SUFFIX, "-s", "base"], "");
+    for ldif in REFUSED {
+        server.client_as(USER, "ldapmodify", &[], ldif);
+    }
+    server.root("ldapmodify", &[], UPDATE);
+    server.root("ldapsearch", &["-b", SUFFIX, "-s", "base"], "");
+    1 + REFUSED.len() + 2
+}
+
+const REFUSED: [&str; 6] = [
+    "dn: cn=v,dc=example,dc=com\nchangetype: add\nobjectClass: inetOrgPerson\ncn: v\ntitle: x\n",
+    "dn: cn=u,ou=p,dc=example,dc=com\nchangetype: modify\nreplace: title\ntitle: b\n-\n\
+     delete: description\n-\nadd: title\ntitle: c\n-\nadd: title\ntitle: c\n",
+    "dn: cn=u,ou=p,dc=example,dc=com\nchangetype: modrdn\nnewrdn: cn=w\ndeleteoldrdn: 0\n\
+     newsuperior: dc=none,dc=example,dc=com\n",
+    "dn: cn=none,dc=example,dc=com\nchangetype: modrdn\nnewrdn: cn=w\ndeleteoldrdn: 1\n",
+    "dn: ou=p,dc=example,dc=com\nchangetype: delete\n",
+    "dn: cn=u,ou=p,dc=example,dc=com\nchangetype: modify\nadd: foo\nfoo: x\n",
+];
+
+const UPDATE: &str = "\
+dn: cn=u,ou=p,dc=example,dc=com
+changetype: modify
+replace: title
+title: t2
+-
+add: sn
+sn: more
+";
+
+fn history(stage: &Stage) -> (Vec<String>, usize) {
+    let log = stage
+        .database("logdb", "cn=log", "")
+        .replace("rootpw secret\n", "");
+    let lines = "access to * by * write\noverlay accesslog\nlogdb cn=log\nlogops all\n";
+    let data = stage.database("db", SUFFIX, lines);
+    stage.configure(&format!("moduleload accesslog.so\n{log}{data}"));
+    let file = stage.file("data.ldif", DATA);
+    stage.tool("a", &["-b", SUFFIX, "-l", &file], "").well();
+    let server = stage.start();
+    let ended = ask(&server);
+    // A server may handle the end of a connection later than the next one.
+    let mut unbinds = entries(&server, "(reqType=unbind)");
+    for _ in 0..100 {
+        if unbinds.len() >= ended {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        unbinds = entries(&server, "(reqType=unbind)");
+    }
+    unbinds.sort();
+    let mut all = entries(&server, "(!(reqType=unbind))");
+    for filter in [
+        "(reqType=SEARCH)",
+        "(reqResult=32)",
+        "(reqResult>=49)",
+        "(&(reqType=bind)(reqResult=49))",
+        "(reqDN=CN=u, ou=p,dc=example,dc=com)",
+        "(objectClass=auditReadObject)",
+        "(reqStart>=20990101000000Z)",
+        "(&(reqStart>=20200101000000Z)(reqStart<=20990101000000Z)(reqType=compare))",
+    ] {
+        all.push(filter.to_owned());
+        all.extend(entries(&server, filter));
+    }
+    all.extend(unbinds);
+    server.stop();
+    (all, ended)
+}
+
+#[test]
+fn the_log_has_reads_sessions_and_failures_as_slapd() {
+    let (ours, ended) = history(&Stage::new("operations-ours"));
+    let (theirs, _) = history(&Stage::with_original("operations-slapd"));
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(ours.len(), theirs.len());
+    let unbinds = ours
+        .iter()
+        .filter(|entry| entry.contains("reqType: unbind"));
+    assert_eq!(unbinds.count(), ended);
+}
+
+#[test]
+fn records_survive_the_server_and_a_kill() {
+    let stage = Stage::new("operations-kill");
+    let log = stage
+        .database("logdb", "cn=log", "")
+        .replace("rootpw secret\n", "");
+    let lines = "overlay accesslog\nlogdb cn=log\nlogops reads\n";
+    let data = stage.database("db", SUFFIX, lines);
+    stage.configure(&format!("{log}{data}"));
+    let file = stage.file("data.ldif", DATA);
+    stage.tool("a", &["-b", SUFFIX, "-l", &file], "").well();
+    let search = ["-LLL", "-b", SUFFIX, "-s", "base", "1.1"];
+    let server = stage.start();
+    server.client("ldapsearch", &search, "").well();
+    // No reader commits it: the end of the server does.
+    server.stop();
+    let server = stage.start();
+    assert_eq!(entries(&server, "(reqType=search)").len(), 1);
+    server.client("ldapsearch", &search, "").well();
+    // A reader commits what waits.
+    assert_eq!(entries(&server, "(reqType=search)").len(), 2);
+    server.kill();
+    let server = stage.start();
+    assert_eq!(entries(&server, "(reqType=search)").len(), 2);
+    server.stop();
+}
