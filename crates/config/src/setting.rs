@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use fulgurite_policy::{
-    AuthzPolicy, BuiltinSchema, CrlCheck, Durability, LogFormat, LogLevel, Subordinate, TlsVersion,
-    VerifyClient,
+    AuditFormat, AuthzPolicy, BuiltinSchema, CrlCheck, Durability, LogFormat, LogLevel,
+    Subordinate, TlsVersion, VerifyClient,
 };
 
 use crate::quantity::{parse_bytes, parse_limit};
@@ -468,6 +468,7 @@ choices!(
     BuiltinSchema,
     CrlCheck,
     Durability,
+    AuditFormat,
     LogFormat,
     LogLevel,
     Subordinate,

@@ -31,6 +31,7 @@ use crate::core::slow_searches::SlowSearches;
 use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::features::accesslog::{MISSING, PurgeTimes};
+use crate::features::auditlog::AuditStyle;
 use crate::features::registry;
 use crate::features::set::{Features, NO_FEATURES};
 use crate::features::sssvlv::Sssvlv;
@@ -90,6 +91,8 @@ pub struct DirectoryOptions {
     pub config: Option<TreeOptions>,
     /// The trees that show logs of changes. Overlays of the databases name them.
     pub access_logs: Vec<AccessLogOptions>,
+    /// The form of the logs of the overlay `auditlog`.
+    pub audit_style: AuditStyle,
     /// The overlays of all databases. The limits of sorted searches are their only effect here.
     pub overlays: Vec<OverlaySettings>,
     /// The limits of sorted searches, unless overlays set others.
@@ -166,6 +169,7 @@ impl DirectoryOptions {
             monitor: None,
             config: None,
             access_logs: Vec::new(),
+            audit_style: AuditStyle::default(),
             overlays: Vec::new(),
             sort_limits: SortLimits::default(),
             cookie_key: None,
@@ -212,6 +216,12 @@ impl Directory {
             compiled.map(|features| features.with_last_bind(&schema, database.last_bind_s))
         });
         let mut features: Vec<Features> = features.collect::<Result<_, _>>()?;
+        for log in features
+            .iter_mut()
+            .filter_map(|features| features.audit_log.as_mut())
+        {
+            log.style = options.audit_style;
+        }
         let mut databases = open_databases(&mut options)?;
         let membership_types = take_memberships(&mut features, &mut databases);
         let default_base = options.default_search_base.take();

@@ -64,7 +64,7 @@ pub use crate::core::replication::{Forwarding, ReplicationOptions};
 pub use crate::core::session::{Identity, Method, Name, Session};
 pub use crate::core::slow_searches::{SlowSearch, SlowSearches};
 pub use directory::{Directory, DirectoryOptions};
-pub use features::auditlog::AuditText;
+pub use features::auditlog::{AuditStyle, AuditText};
 pub use features::compilation::OverlayReport;
 pub use features::registry::check_overlays;
 pub use fulgurite_auth::{

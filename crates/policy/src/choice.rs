@@ -148,6 +148,17 @@ choice! {
 }
 
 choice! {
+    /// The form of the logs of the overlay `auditlog`.
+    AuditFormat {
+        /// LDIF with comments, as slapd writes it.
+        #[default]
+        Ldif = "ldif",
+        /// One JSON object for each change, each on a line.
+        Json = "json",
+    }
+}
+
+choice! {
     /// The form of the lines of the log.
     LogFormat {
         /// Time, level and text.

@@ -23,8 +23,8 @@ mod syncrepl;
 mod tls;
 
 pub use choice::{
-    AuthzPolicy, BuiltinSchema, Choice, DatabaseKind, Durability, LogFormat, LogLevel, Subordinate,
-    word_list,
+    AuditFormat, AuthzPolicy, BuiltinSchema, Choice, DatabaseKind, Durability, LogFormat, LogLevel,
+    Subordinate, word_list,
 };
 pub use dynlist::{DynlistItem, DynlistSet};
 pub use features::{Allow, Disallow, FeatureSet, Require};

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use fulgurite_policy::{
-    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, LogFormat, LogLevel, TlsVersion,
-    VerifyClient,
+    Allow, AuditFormat, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, LogFormat, LogLevel,
+    TlsVersion, VerifyClient,
 };
 
 use super::flag::{Flag, FlagGroup};
@@ -194,6 +194,10 @@ settings! {
         /// Form of the lines of the log: `text`, or `json` with one object a line. The system's log
         /// has text.
         "log.format" log_format: LogFormat = LogFormat::Text => own().flag(Flag::value("--log-format", "FORMAT"));
+        /// Form of the files of the overlay `auditlog`: `ldif`, or `json` with one object a line.
+        "log.audit" audit_format: AuditFormat = AuditFormat::Ldif => own();
+        /// Write the records of the overlay `auditlog` to the disk before the answer.
+        "log.audit_durable" audit_durable: bool = false => own();
         /// slapd's mask of log levels, for `cn=Monitor` and `cn=config`.
         "log.slapd_levels" log_mask: u32 = 0
             => slapd("loglevel", "olcLogLevel", "<level>").many().joined().take(|layer: &mut GlobalLayer, s, _| {

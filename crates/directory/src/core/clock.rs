@@ -88,6 +88,23 @@ impl Timestamp {
         text
     }
 
+    /// Returns the time to the second in the form of RFC 3339: `2026-01-31T23:59:59Z`.
+    pub(crate) fn rfc3339(self) -> String {
+        let digits = self.generalized();
+        let parts = [
+            (0, 4, "-"),
+            (4, 6, "-"),
+            (6, 8, "T"),
+            (8, 10, ":"),
+            (10, 12, ":"),
+            (12, 14, "Z"),
+        ];
+        let parts = parts.map(|(from, to, behind)| {
+            format!("{}{behind}", digits.get(from..to).unwrap_or_default())
+        });
+        parts.concat()
+    }
+
     /// Returns Generalized Time to the microsecond: `20260131235959.123456Z`.
     #[must_use]
     pub fn generalized_us(self) -> String {
@@ -208,6 +225,10 @@ mod tests {
         ] {
             assert_eq!(Timestamp(seconds * 1_000_000).generalized(), text);
         }
+        assert_eq!(
+            Timestamp(1_767_225_599_000_000).rfc3339(),
+            "2025-12-31T23:59:59Z"
+        );
         assert_eq!(
             Timestamp(1_000_042).generalized_us(),
             "19700101000001.000042Z"

@@ -11,18 +11,17 @@
 //!   # end modify 1767323045
 //! ```
 //!
-//! This file makes the texts. The server writes them after the commit.
+//! This file makes the texts, or lines of JSON. The server writes them after the commit.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use fulgurite_ldap::ModifyOperation;
 use fulgurite_ldif::Writer;
 use fulgurite_policy::{OverlaySettings, Sourced};
 use fulgurite_schema::{Attribute, AttributeIndex, Schema};
 
-use super::truth;
-use crate::core::connection::Connection;
+use super::audit_record::{AuditBody, RecordHeader, operation_name};
+use super::{audit_json, truth};
 use crate::request::change::Change;
 
 /// The feature: the file of the log.
@@ -31,6 +30,16 @@ pub(crate) struct AuditLog {
     pub(crate) file: Arc<Path>,
     /// True if nobody waits for the reader of a named pipe.
     pub(crate) nonblocking: bool,
+    pub(crate) style: AuditStyle,
+}
+
+/// The form of the records of all logs, and their promise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AuditStyle {
+    /// True for lines of JSON instead of LDIF.
+    pub json: bool,
+    /// True if records are on the disk before the answer.
+    pub durable: bool,
 }
 
 /// Records of changes for the file of a log.
@@ -40,7 +49,9 @@ pub struct AuditText {
     pub file: Arc<Path>,
     /// True if the server does not wait for the reader of a named pipe.
     pub nonblocking: bool,
-    /// LDIF with comments.
+    /// True if the records must be on the disk before the answer.
+    pub durable: bool,
+    /// LDIF with comments, or lines of JSON.
     pub text: Vec<u8>,
 }
 
@@ -53,19 +64,6 @@ impl AuditText {
             (Some(_), None) => {}
         }
     }
-}
-
-/// The first lines of a record.
-pub(crate) struct RecordHeader<'r> {
-    /// `add`, `modify`, `modrdn` or `delete`.
-    pub(crate) operation: &'static str,
-    /// The time in seconds since 1970.
-    pub(crate) seconds: u64,
-    pub(crate) suffix: &'r str,
-    pub(crate) author: &'r str,
-    /// The connection and its authenticated name; `None` for a change by the server itself.
-    pub(crate) connection: Option<(&'r Connection, &'r str)>,
-    pub(crate) dn: &'r str,
 }
 
 impl AuditLog {
@@ -96,15 +94,30 @@ impl AuditLog {
         Ok((!file.is_empty()).then(|| AuditLog {
             file: Path::new(file).into(),
             nonblocking,
+            style: AuditStyle::default(),
         }))
     }
 }
 
-/// Appends a record; `body` appends the lines between its header and its end.
+/// Appends a record.
 pub(crate) fn write_record(
     out: &mut Vec<u8>,
+    json: bool,
     header: &RecordHeader<'_>,
-    body: impl FnOnce(&mut Vec<u8>),
+    body: &AuditBody<'_>,
+    definitions: (&Schema, AttributeIndex),
+) {
+    match json {
+        true => audit_json::write_line(out, header, body, definitions),
+        false => write_ldif(out, header, body, definitions),
+    }
+}
+
+fn write_ldif(
+    out: &mut Vec<u8>,
+    header: &RecordHeader<'_>,
+    body: &AuditBody<'_>,
+    (schema, password): (&Schema, AttributeIndex),
 ) {
     let RecordHeader {
         operation,
@@ -113,6 +126,7 @@ pub(crate) fn write_record(
         author,
         connection,
         dn,
+        ..
     } = header;
     let (peer, number, real) = match connection {
         Some((connection, real)) => {
@@ -127,12 +141,36 @@ pub(crate) fn write_record(
         out.extend_from_slice(format!("# realdn: {real}\n").as_bytes());
     }
     out.extend_from_slice(format!("dn: {dn}\nchangetype: {operation}\n").as_bytes());
-    body(out);
+    match body {
+        AuditBody::Add(attributes) => {
+            for attribute in *attributes {
+                write_values(out, schema, attribute, password);
+            }
+        }
+        AuditBody::Modify(changes) => {
+            for change in changes {
+                write_change(out, schema, change, password);
+            }
+        }
+        AuditBody::Rename {
+            new_rdn,
+            delete_old_rdn,
+            new_superior,
+        } => {
+            let delete = u8::from(*delete_old_rdn);
+            let mut text = format!("newrdn: {new_rdn}\ndeleteoldrdn: {delete}\n");
+            if let Some(superior) = new_superior {
+                text.push_str(&format!("newsuperior: {superior}\n"));
+            }
+            out.extend_from_slice(text.as_bytes());
+        }
+        AuditBody::Delete => {}
+    }
     out.extend_from_slice(format!("# end {operation} {seconds}\n\n").as_bytes());
 }
 
 /// Appends the values of an attribute. Passwords are always in base64.
-pub(crate) fn write_values(
+fn write_values(
     out: &mut Vec<u8>,
     schema: &Schema,
     attribute: &Attribute,
@@ -152,18 +190,8 @@ pub(crate) fn write_values(
 }
 
 /// Appends one change of a modify.
-pub(crate) fn write_change(
-    out: &mut Vec<u8>,
-    schema: &Schema,
-    change: &Change,
-    password: AttributeIndex,
-) {
-    let operation = match change.operation {
-        ModifyOperation::Add => "add",
-        ModifyOperation::Delete => "delete",
-        ModifyOperation::Replace => "replace",
-        ModifyOperation::Increment => "increment",
-    };
+fn write_change(out: &mut Vec<u8>, schema: &Schema, change: &Change, password: AttributeIndex) {
+    let operation = operation_name(change.operation);
     let name = change.attribute.description.text(schema);
     out.extend_from_slice(format!("{operation}: {name}\n").as_bytes());
     write_values(out, schema, &change.attribute, password);

@@ -23,6 +23,8 @@
 //! configuration, as in slapd.
 
 pub(crate) mod accesslog;
+mod audit_json;
+pub(crate) mod audit_record;
 pub(crate) mod auditlog;
 pub(crate) mod compilation;
 mod constraint;

@@ -327,6 +327,7 @@ impl Directory {
         item.audit = log.map(|log| AuditText {
             file: Arc::clone(&log.file),
             nonblocking: log.nonblocking,
+            durable: log.style.durable,
             text,
         });
         Ok(())

@@ -6,7 +6,8 @@ use fulgurite_ldap::ModifyOperation;
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeIndex, Dn, Entry};
 
 use crate::core::session::Name;
-use crate::features::auditlog::{RecordHeader, write_change, write_record, write_values};
+use crate::features::audit_record::{AuditBody, RecordHeader};
+use crate::features::auditlog::write_record;
 use crate::request::change::Change;
 use crate::write::context::Context;
 
@@ -29,17 +30,13 @@ impl Context<'_, '_> {
         if self.features.audit_log.is_none() {
             return;
         }
-        let (schema, types) = (&self.core.schema, &self.core.types);
-        let password = types.user_password.attribute;
+        let types = &self.core.types;
         let author = match entry.attribute(&types.modifiers_name) {
             Some(held) => first_text(held),
             None => self.requester_name(),
         };
-        self.record("add", &author, &entry.dn, |out| {
-            for attribute in &entry.attributes {
-                write_values(out, schema, attribute, password);
-            }
-        });
+        let body = AuditBody::Add(&entry.attributes);
+        self.record("add", &author, &entry.dn, &body);
     }
 
     /// Records changes of an entry, and the stamps of `after` that no change sets.
@@ -47,7 +44,7 @@ impl Context<'_, '_> {
         if self.features.audit_log.is_none() {
             return;
         }
-        let (schema, types) = (&self.core.schema, &self.core.types);
+        let types = &self.core.types;
         let password = types.user_password.attribute;
         let is_set = |description: &AttributeDescription| {
             let mut changes = changes.iter().copied().flatten();
@@ -73,19 +70,15 @@ impl Context<'_, '_> {
             })
             .collect();
         let changes: Vec<&Change> = changes.iter().copied().flatten().collect();
-        self.record("modify", &author, dn, |out| {
-            for (at, change) in changes.iter().enumerate() {
-                // The password modify operation verifies the old password by a delete. Like slapd,
-                // only the replacement is recorded.
-                let next = changes.get(at + 1);
-                if !next.is_some_and(|next| is_replaced(change, next, password)) {
-                    write_change(out, schema, change, password);
-                }
-            }
-            for stamp in &stamps {
-                write_change(out, schema, stamp, password);
-            }
+        // The password modify operation verifies the old password by a delete. Like slapd, only the
+        // replacement is recorded.
+        let kept = changes.iter().enumerate().filter(|(at, change)| {
+            let next = changes.get(at + 1);
+            !next.is_some_and(|next| is_replaced(change, next, password))
         });
+        let kept = kept.map(|(_, change)| *change);
+        let body = AuditBody::Modify(kept.chain(&stamps).collect());
+        self.record("modify", &author, dn, &body);
     }
 
     /// Records changes of an entry that follow another change.
@@ -97,18 +90,13 @@ impl Context<'_, '_> {
             true => String::from_utf8_lossy(author).into_owned(),
             false => self.root_name().to_owned(),
         };
-        let (schema, types) = (&self.core.schema, &self.core.types);
-        let mut text = std::mem::take(&mut self.audit);
         let header = RecordHeader {
             connection: None,
             ..self.header("modify", &author, dn)
         };
-        write_record(&mut text, &header, |out| {
-            for change in changes {
-                write_change(out, schema, change, types.user_password.attribute);
-            }
-        });
-        self.audit = text;
+        let body = AuditBody::Modify(changes.iter().collect());
+        let text = self.recorded(&header, &body);
+        self.audit.extend_from_slice(&text);
     }
 
     /// Records a new name.
@@ -117,37 +105,34 @@ impl Context<'_, '_> {
             return;
         }
         let author = self.requester_name();
-        self.record("modrdn", &author, rename.dn, |out| {
-            let delete = u8::from(rename.delete_old_rdn);
-            let mut text = format!(
-                "newrdn: {}\ndeleteoldrdn: {delete}\n",
-                rename.new_rdn.pretty()
-            );
-            if let Some(superior) = rename.new_superior {
-                text.push_str(&format!("newsuperior: {}\n", superior.pretty()));
-            }
-            out.extend_from_slice(text.as_bytes());
-        });
+        let body = AuditBody::Rename {
+            new_rdn: rename.new_rdn.pretty(),
+            delete_old_rdn: rename.delete_old_rdn,
+            new_superior: rename.new_superior.map(Dn::pretty),
+        };
+        self.record("modrdn", &author, rename.dn, &body);
     }
 
     /// Records that an entry has been deleted.
     pub(crate) fn record_delete(&mut self, dn: &Dn) {
         if self.features.audit_log.is_some() {
             let author = self.requester_name();
-            self.record("delete", &author, dn, |_| {});
+            self.record("delete", &author, dn, &AuditBody::Delete);
         }
     }
 
-    fn record(
-        &mut self,
-        operation: &'static str,
-        author: &str,
-        dn: &Dn,
-        body: impl FnOnce(&mut Vec<u8>),
-    ) {
-        let mut text = std::mem::take(&mut self.audit);
-        write_record(&mut text, &self.header(operation, author, dn), body);
-        self.audit = text;
+    fn record(&mut self, operation: &'static str, author: &str, dn: &Dn, body: &AuditBody<'_>) {
+        let text = self.recorded(&self.header(operation, author, dn), body);
+        self.audit.extend_from_slice(&text);
+    }
+
+    fn recorded(&self, header: &RecordHeader<'_>, body: &AuditBody<'_>) -> Vec<u8> {
+        let log = self.features.audit_log.as_ref();
+        let json = log.is_some_and(|log| log.style.json);
+        let definitions = (&*self.core.schema, self.core.types.user_password.attribute);
+        let mut text = Vec::new();
+        write_record(&mut text, json, header, body, definitions);
+        text
     }
 
     fn header<'r>(
@@ -160,7 +145,8 @@ impl Context<'_, '_> {
         let real = real.map_or("", Name::pretty);
         RecordHeader {
             operation,
-            seconds: self.now.0 / 1_000_000,
+            seconds: self.now.seconds(),
+            time: self.now.rfc3339(),
             suffix: self.database.suffixes().first().map_or("", Dn::pretty),
             author,
             connection: Some((self.session.connection(), real)),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ModifyOperation::{Add, Delete, Increment, Replace};
-use fulgurite_directory::{Connection, EndPoint, OverlaySettings, Session, WriteReply};
+use fulgurite_directory::{AuditStyle, Connection, EndPoint, OverlaySettings, Session, WriteReply};
 use fulgurite_ldap::{Control, DeleteRequest, LdapResult, ModifyOperation, Request, oid};
 use fulgurite_store::Durability;
 
@@ -251,4 +251,71 @@ fn the_writer_thread_applies_what_is_recorded() {
     world.load_example();
     let update = [write_request(&world.root(), &delete_pdu(JOHN))];
     assert_eq!(world.directory.apply_at_once(&update), None);
+}
+
+#[test]
+fn each_change_is_a_line_of_json_if_so_wanted() {
+    let mut world = World::new();
+    world.reopen(|options| {
+        options.audit_style = AuditStyle {
+            json: true,
+            durable: true,
+        };
+        let lines = [&*format!("auditlog {FILE}")];
+        options.databases[0].overlays = vec![overlay("auditlog", &lines)];
+    });
+    let root = connected(world.root());
+    let lines = |pdu: &[u8]| -> Vec<serde_json::Value> {
+        let reply = reply(&world, &root, pdu);
+        assert_eq!(reply.result, LdapResult::success());
+        let audit = reply.audit.expect("a record");
+        assert!(audit.durable);
+        let text = String::from_utf8(audit.text).expect("text");
+        assert!(text.ends_with("}\n"), "{text}");
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect(line));
+        lines.collect()
+    };
+    let dn = format!("uid=new,{PEOPLE}");
+    let values = [
+        ("objectClass", "inetOrgPerson"),
+        ("cn", "\u{c4}nne \"x\"\n"),
+        ("sn", "x"),
+        ("userPassword", "secret"),
+    ];
+    let [added] = &lines(&add_pdu(&dn, &values))[..] else {
+        panic!("one line");
+    };
+    assert_eq!(added["operation"], "add");
+    assert_eq!(added["dn"], dn.as_str());
+    assert_eq!(added["author"], ROOT);
+    assert_eq!(added["peer"], "IP=127.0.0.1:4711");
+    assert_eq!(added["connection"], 3);
+    assert_eq!(added["suffix"], "dc=example,dc=com");
+    assert_eq!(added["time"].as_str().map(str::len), Some(20));
+    assert_eq!(added["attributes"]["cn"][0], "\u{c4}nne \"x\"\n");
+    assert_eq!(added["attributes"]["userPassword"][0]["base64"], "c2VjcmV0");
+    assert_eq!(
+        added["attributes"]["entryUUID"].as_array().map(Vec::len),
+        Some(1)
+    );
+    let changes: [(ModifyOperation, &str, &[&str]); 2] = [
+        (Replace, "title", &["a", "b"]),
+        (Delete, "cn", &["no\u{0}"]),
+    ];
+    let refused = reply(&world, &root, &modify_pdu(&dn, &changes));
+    assert!(refused.audit.is_none());
+    let [modified] = &lines(&modify_pdu(&dn, &changes[..1]))[..] else {
+        panic!("one line");
+    };
+    assert_eq!(modified["changes"][0]["operation"], "replace");
+    assert_eq!(modified["changes"][0]["attribute"], "title");
+    assert_eq!(modified["changes"][0]["values"][1], "b");
+    assert_eq!(modified["changes"].as_array().map(Vec::len), Some(4));
+    let [gone] = &lines(&delete_pdu(&dn))[..] else {
+        panic!("one line");
+    };
+    assert_eq!(gone["operation"], "delete");
+    assert_eq!(gone["changes"], serde_json::Value::Null);
 }

@@ -1,7 +1,8 @@
 //! The files of the logs of changes (slapd's overlay `auditlog`).
 //!
 //! A writer appends the records of a batch after its commit and before its answers. Like slapd, it
-//! opens the file each time, so an administrator may move the file away.
+//! opens the file each time, so an administrator may move the file away. Records that must be
+//! durable are on the disk before the answers.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -30,17 +31,19 @@ pub(super) struct AuditFiles {
 impl AuditFiles {
     /// Appends records. A failure is logged once a minute, and refuses nothing.
     pub(super) fn write<'r>(&self, records: impl Iterator<Item = &'r AuditText>) {
-        let mut texts: Vec<((&Path, bool), Vec<u8>)> = Vec::new();
+        let mut texts: Vec<AuditText> = Vec::new();
         for record in records {
-            let file = (&*record.file, record.nonblocking);
-            match texts.iter_mut().find(|(other, _)| *other == file) {
-                Some((_, text)) => text.extend_from_slice(&record.text),
-                None => texts.push((file, record.text.clone())),
+            let is_same = |other: &&mut AuditText| {
+                (&other.file, other.nonblocking) == (&record.file, record.nonblocking)
+            };
+            match texts.iter_mut().find(is_same) {
+                Some(other) => other.text.extend_from_slice(&record.text),
+                None => texts.push(record.clone()),
             }
         }
-        for ((file, nonblocking), text) in texts {
-            if let Err(error) = append(file, nonblocking, &text) {
-                self.complain(file, &error);
+        for text in texts {
+            if let Err(error) = append(&text) {
+                self.complain(&text.file, &error);
             }
         }
     }
@@ -58,13 +61,19 @@ impl AuditFiles {
 }
 
 /// Appends to a file. A named pipe without a reader is an error if nobody shall wait for one.
-fn append(file: &Path, nonblocking: bool, text: &[u8]) -> io::Result<()> {
+fn append(records: &AuditText) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let options = options.append(true).create(true).mode(MODE);
-    if nonblocking {
+    if records.nonblocking {
         options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     }
-    options.open(file)?.write_all(text)
+    let mut file = options.open(&records.file)?;
+    file.write_all(&records.text)?;
+    // A pipe is on no disk.
+    if records.durable && file.metadata()?.is_file() {
+        file.sync_data()?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -76,6 +85,7 @@ mod tests {
         AuditText {
             file: file.into(),
             nonblocking: false,
+            durable: false,
             text: text.into(),
         }
     }
@@ -115,6 +125,7 @@ mod tests {
         let files = AuditFiles::default();
         let records = [AuditText {
             nonblocking: true,
+            durable: true,
             ..record(&pipe, "a\n")
         }];
         // Without the flag, this call would not return.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fulgurite_config::{
-    ConfigError, Database, DatabaseKind, ServerId, Settings, Sourced, Subordinate,
+    AuditFormat, ConfigError, Database, DatabaseKind, ServerId, Settings, Sourced, Subordinate,
 };
 use fulgurite_directory::{
-    AccessLogOptions, DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource,
-    WarningLog,
+    AccessLogOptions, AuditStyle, DatabaseOptions, Directory, DirectoryOptions, TreeOptions,
+    TreeSource, WarningLog,
 };
 use fulgurite_schema::{Schema, SchemaError};
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, Store, StoreOptions};
@@ -234,6 +234,10 @@ fn directory_options(
         default_search_base: global.default_search_base.value.clone(),
         config: Some(config_options(settings)?),
         access_logs: access_logs(settings)?,
+        audit_style: AuditStyle {
+            json: *global.audit_format == AuditFormat::Json,
+            durable: *global.audit_durable,
+        },
         overlays: settings.frontend_overlays.clone(),
         server_id: ServerId::own(&global.server_ids, &global.listen),
         log: Arc::new(ServerLog),
