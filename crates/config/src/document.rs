@@ -73,6 +73,11 @@ const TABLES: [Part; 14] = [
         text: "",
     },
     Part {
+        table: "ppolicy",
+        heading: "Password policies",
+        text: "",
+    },
+    Part {
         table: "index_keys",
         heading: "Sizes of slapd's index keys",
         text: "Only `cn=config` shows these sizes. This server's indexes need none of them.",

@@ -46,6 +46,7 @@ use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanatio
 use crate::rights::watched_facts::Asker;
 use crate::write::request::{WriteReply, WriteRequest};
 use crate::write::update_order::UpdateOrder;
+use crate::write::unusable_policy::warn_of_unusable;
 
 /// The extended operations that the root DSE lists.
 pub(crate) const EXTENDED_OPERATIONS: [&str; 5] = [
@@ -242,6 +243,7 @@ impl Directory {
         let listed = policies.iter().copied().chain(providers).collect();
         settle_logs(&databases, &features)?;
         warn_of_kept_binds(&*options.log, &databases, &features);
+        warn_of_unusable(&*options.log, &databases, &features);
         let logs = open_logs(&mut options, &databases, &features)?;
         let generated = generated(&mut options, &types, &databases, (rules, listed, logs))?;
         let csn = SharedCsn::new(options.server_id, &databases);

@@ -118,6 +118,8 @@ settings! {
         /// SCRAM mechanisms whose keys the server stores when a password is set. With them, SCRAM
         /// works for passwords that are stored as a hash.
         "password.scram_keys" scram_keys: Vec<String> = Vec::new() => own().examples(&["[\"SCRAM-SHA-256\"]"]);
+        /// Let the overlay `ppolicy` judge binds by SASL too. slapd judges none of them.
+        "ppolicy.sasl" ppolicy_sasl: bool = true => own();
         /// Entries that permit one identity to act as another: `none`, `from`, `to`, `any`, `all`.
         "authz.policy" authz_policy: AuthzPolicy = AuthzPolicy::None
             => slapd("authz-policy", "olcAuthzPolicy", "<policy>");

@@ -25,6 +25,8 @@ pub(crate) struct PolicedBind {
     pub(crate) session: Session,
     /// True if the client has sent the control.
     pub(crate) wants_control: bool,
+    /// True if policies are about this bind. It may be recorded without.
+    pub(crate) is_judged: bool,
 }
 
 pub(crate) enum Proof {

@@ -22,6 +22,8 @@ pub struct AuthOptions {
     pub authz_regexp: Vec<AuthzRegexp>,
     /// The policy for acting for others (`authz-policy`).
     pub authz_policy: AuthzPolicy,
+    /// True if password policies are about simple binds only, as in slapd.
+    pub policies_pass_sasl: bool,
     /// Sessions keep the name that their last bind claimed. Only delays of binds ask for it.
     pub keep_claimed_names: bool,
 }

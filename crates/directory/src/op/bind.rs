@@ -103,21 +103,25 @@ impl Directory {
                 };
                 self.authenticator()
                     .password_check(snapshots, claim, password)
-                    .map(|check| self.policed(check, session, wants_control))
+                    .map(|check| self.policed(check, session, (wants_control, true)))
                     .map_err(|error| result::store(&error))
             }
             Authentication::Sasl {
                 mechanism,
                 credentials,
             } => {
+                let is_judged = !self.auth_options().policies_pass_sasl;
                 let step =
                     self.authenticator()
                         .sasl_step(session, pending, mechanism, credentials)?;
                 Ok(match step {
-                    SaslStep::Done(outcome) => {
+                    SaslStep::Done(outcome) if is_judged => {
                         BindStep::Done(bind_policy::unless_locked(self, outcome)?)
                     }
-                    SaslStep::Check(check) => self.policed(check, session, wants_control),
+                    SaslStep::Done(outcome) => BindStep::Done(outcome),
+                    SaslStep::Check(check) => {
+                        self.policed(check, session, (wants_control, is_judged))
+                    }
                     SaslStep::Continue(challenge, exchange) => {
                         BindStep::Done(BindOutcome::in_progress(challenge, exchange))
                     }
@@ -132,11 +136,16 @@ impl Directory {
 }
 
 impl Directory {
-    /// Makes the next step of a check, which a password policy may judge.
-    fn policed(&self, check: PasswordCheck, session: &Session, wants_control: bool) -> BindStep {
+    /// Makes the next step of a check. A password policy judges it if `is_judged`.
+    fn policed(
+        &self,
+        check: PasswordCheck,
+        session: &Session,
+        (wants_control, is_judged): (bool, bool),
+    ) -> BindStep {
         let policed = check
             .name()
-            .and_then(|dn| bind_policy::policed(self, dn, session, wants_control));
+            .and_then(|dn| bind_policy::policed(self, dn, session, (wants_control, is_judged)));
         BindStep::Check(check.with_policy(policed))
     }
 }

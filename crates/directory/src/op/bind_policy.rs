@@ -55,17 +55,19 @@ pub(super) fn policed(
     directory: &Directory,
     dn: &Dn,
     session: &Session,
-    wants_control: bool,
+    (wants_control, is_judged): (bool, bool),
 ) -> Option<Box<PolicedBind>> {
     let database = directory.core().databases.database_of(dn)?;
     let features = directory.features_of(database);
-    if overlay_of(features, database, dn).is_none() && features.bind_times.is_empty() {
+    let overlay = overlay_of(features, database, dn).filter(|_| is_judged);
+    if overlay.is_none() && features.bind_times.is_empty() {
         return None;
     }
     Some(Box::new(PolicedBind {
         dn: dn.clone(),
         session: session.clone(),
         wants_control,
+        is_judged,
     }))
 }
 
@@ -116,6 +118,7 @@ fn judged(
         return Ok(check.verify(authenticator));
     };
     let overlay = overlay_of(directory.features_of(database), database, &policed.dn);
+    let overlay = overlay.filter(|_| policed.is_judged);
     let judge = |is_right| {
         let Some(overlay) = overlay else {
             return Ok(None);
@@ -152,7 +155,11 @@ fn judged(
         warn_of_loss(directory, policed, &result);
         false
     }) {
-        let attempt = Arc::new(BindAttempt::new(policed.dn.clone(), is_right));
+        let attempt = Arc::new(BindAttempt::new(
+            policed.dn.clone(),
+            is_right,
+            policed.is_judged,
+        ));
         record_attempt(directory, database, policed, &attempt);
         verdict = attempt.verdict().unwrap_or(verdict);
         forwarded = for_provider(directory, database, policed, &attempt);
@@ -337,6 +344,7 @@ pub(super) fn record(context: &mut Context<'_, '_>, attempt: &BindAttempt) -> Op
     };
     let mut changes = Vec::new();
     let overlay = overlay_of(context.features, context.database, &attempt.dn);
+    let overlay = overlay.filter(|_| attempt.is_judged);
     if let Some(overlay) = overlay {
         changes = judge_attempt(context, overlay, attempt, id)?;
     }

@@ -20,3 +20,4 @@ pub(crate) mod replicated;
 pub(crate) mod request;
 pub(crate) mod stamp;
 pub(crate) mod update_order;
+pub(crate) mod unusable_policy;

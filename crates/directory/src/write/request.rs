@@ -46,6 +46,8 @@ pub(crate) struct BindAttempt {
     pub(crate) dn: Dn,
     /// True if the password was right.
     pub(crate) is_right: bool,
+    /// True if policies are about the bind.
+    pub(crate) is_judged: bool,
     verdict: Mutex<Option<BindVerdict>>,
     /// The changes that another server has to learn.
     forwarded: Mutex<Vec<ForwardedChange>>,
@@ -118,10 +120,11 @@ impl fmt::Debug for WriteReply {
 }
 
 impl BindAttempt {
-    pub(crate) fn new(dn: Dn, is_right: bool) -> BindAttempt {
+    pub(crate) fn new(dn: Dn, is_right: bool, is_judged: bool) -> BindAttempt {
         BindAttempt {
             dn,
             is_right,
+            is_judged,
             verdict: Mutex::new(None),
             forwarded: Mutex::default(),
         }

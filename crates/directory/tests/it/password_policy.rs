@@ -300,6 +300,32 @@ fn logged(lines: &[&str], rules: &[(&str, &str)]) -> (World, Arc<Lines>) {
 }
 
 #[test]
+fn the_start_names_a_default_policy_that_lets_no_password_pass() {
+    for (quality, settings, expected) in [
+        ("2", "useCracklib 1", "useCracklib: there is no dictionary"),
+        ("0", "useCracklib 1", ""),
+        ("2", "useCracklib 0", ""),
+    ] {
+        let rules = [
+            ("objectClass", "pwdPolicyChecker"),
+            ("pwdCheckQuality", quality),
+            ("pwdCheckModule", "ppm.so"),
+            ("pwdCheckModuleArg", settings),
+        ];
+        let (mut world, log) = logged(&[], &rules);
+        world.reopen(|options| {
+            let default = format!("ppolicy_default {POLICY}");
+            options.databases[0].overlays = vec![overlay("ppolicy", &[&default])];
+            options.log = Arc::<Lines>::clone(&log);
+        });
+        let lines = log.take().concat();
+        let text = "under this password policy no user can set a password: ";
+        let (_, reason) = lines.split_once(text).unwrap_or_default();
+        assert_eq!(reason, expected, "{lines}");
+    }
+}
+
+#[test]
 fn a_bind_that_is_not_recorded_is_logged() {
     let rules = [
         ("pwdLockout", "TRUE"),
@@ -415,28 +441,46 @@ fn clients_without_the_control_get_those_of_netscape() {
     assert_eq!(answer(), (InvalidCredentials, expired));
 }
 
+/// Returns the code of a bind by PLAIN.
+fn plain(world: &World, credentials: &'static [u8]) -> ResultCode {
+    let request = BindRequest {
+        version: 3,
+        name: b"",
+        authentication: Authentication::Sasl {
+            mechanism: b"PLAIN",
+            credentials: Some(credentials),
+        },
+    };
+    let mut session = protected();
+    let step = begin(world, &mut session, &request, &[]);
+    finish(world, &mut session, step).0
+}
+
 #[test]
 fn failures_by_sasl_count_and_locks_hold_for_it() {
     let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "2")];
     let world = world(&[], &rules);
-    let plain = |credentials: &'static [u8]| {
-        let request = BindRequest {
-            version: 3,
-            name: b"",
-            authentication: Authentication::Sasl {
-                mechanism: b"PLAIN",
-                credentials: Some(credentials),
-            },
-        };
-        let mut session = protected();
-        let step = begin(&world, &mut session, &request, &[]);
-        finish(&world, &mut session, step).0
-    };
-    assert_eq!(plain(b"\0jane\0jane's"), Success);
-    assert_eq!(plain(b"\0jane\0wrong"), InvalidCredentials);
+    assert_eq!(plain(&world, b"\0jane\0jane's"), Success);
+    assert_eq!(plain(&world, b"\0jane\0wrong"), InvalidCredentials);
     assert_eq!(jane(&world, "wrong"), refused("3000"));
-    assert_eq!(plain(b"\0jane\0jane's"), InvalidCredentials);
+    assert_eq!(plain(&world, b"\0jane\0jane's"), InvalidCredentials);
     assert_eq!(count(&world, "pwdFailureTime"), 2);
+}
+
+#[test]
+fn binds_by_sasl_pass_policies_if_so_wanted() {
+    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "1")];
+    let world = world_with(&[], &rules, |options| {
+        options.auth.policies_pass_sasl = true;
+    });
+    assert_eq!(plain(&world, b"\0jane\0wrong"), InvalidCredentials);
+    assert_eq!(count(&world, "pwdFailureTime"), 0);
+    assert_eq!(jane(&world, "wrong"), refused("3000"));
+    assert_eq!(count(&world, "pwdFailureTime"), 1);
+    assert_eq!(jane(&world, "jane's"), refused("3000"), "a lock");
+    // As in slapd, the lock is about simple binds.
+    assert_eq!(plain(&world, b"\0jane\0jane's"), Success);
+    assert_eq!(count(&world, "pwdFailureTime"), 1);
 }
 
 #[test]

@@ -105,6 +105,7 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
             .map_err(|message: String| ConfigError::at(&global.sasl_security.origin, message))?,
         authz_regexp: rules.collect::<Result<_, _>>()?,
         authz_policy: *global.authz_policy,
+        policies_pass_sasl: !*global.ppolicy_sasl,
         keep_claimed_names: *global.bind_delay > 0,
     })
 }
