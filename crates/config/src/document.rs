@@ -31,7 +31,7 @@ const SERVER: Part = Part {
     text: "",
 };
 
-const TABLES: [Part; 14] = [
+const TABLES: [Part; 15] = [
     Part {
         table: "root",
         heading: "The root",
