@@ -24,8 +24,8 @@
 //!
 //! The folders from the bottom up: `names`, `idset`, `record` and `changes` are structures of
 //! bytes. `overflow_values` and `index` are rows of the databases. `store` is the open store, and
-//! `view` reads one state of it. `operations` is a log in another environment. `plan`, `write`, `verify`, `reindex` and `load` work on views, and
-//! `open` creates and opens stores.
+//! `view` reads one state of it. `operations` is a log in another environment. `plan`, `write`,
+//! `verify`, `reindex` and `load` work on views, and `open` creates and opens stores.
 
 #![forbid(unsafe_code)]
 

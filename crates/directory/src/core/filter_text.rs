@@ -1,5 +1,5 @@
-//! Filters as text in the form of slapd: names of the schema, values in normal form, and a question
-//! mark before an item that is Undefined.
+//! Filters as text in the form of slapd. Names are those of the schema, and values are in normal
+//! form. A question mark comes before an item that is Undefined.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

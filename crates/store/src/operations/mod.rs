@@ -2,8 +2,8 @@
 //! updates. It has an environment apart from the store, so that it never delays an update.
 //!
 //! ```text
-//!   append -> records in memory -> flush: one commit -> table "operations": second, serial -> record
-//!                                                       main tree: the next serial
+//!   append -> records in memory -> flush: one commit
+//!               table "operations": second, serial -> record        main tree: the next serial
 //! ```
 //!
 //! Records wait in memory, up to a bound. A timer, a reader, or the thread that exceeds the bound

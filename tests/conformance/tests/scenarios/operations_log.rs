@@ -1,5 +1,5 @@
-//! Reads, sessions and failures in the log of the overlay accesslog, next to Debian's slapd: the
-//! same requests, and the same entries. Times, their counters and identities differ.
+//! Reads, sessions and failures in the log of the overlay accesslog, next to Debian's slapd. The
+//! same requests leave the same entries. Times, their counters and identities differ.
 
 use crate::data::SUFFIX;
 use crate::stage::{Running, Stage};
