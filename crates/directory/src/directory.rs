@@ -45,8 +45,8 @@ use crate::request::restrictions::OperationPolicy;
 use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanation};
 use crate::rights::watched_facts::Asker;
 use crate::write::request::{WriteReply, WriteRequest};
-use crate::write::update_order::UpdateOrder;
 use crate::write::unusable_policy::warn_of_unusable;
+use crate::write::update_order::UpdateOrder;
 
 /// The extended operations that the root DSE lists.
 pub(crate) const EXTENDED_OPERATIONS: [&str; 5] = [

@@ -34,6 +34,10 @@ pub(super) enum LogRecord<'v> {
 }
 
 /// The outcome of a look for a record.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one is made for each step, and none is kept"
+)]
 pub(super) enum NextRecord<'v> {
     Record(LogRecord<'v>),
     /// The work of the step is used up.
@@ -56,6 +60,7 @@ pub(super) struct LogRecords<'v> {
     heads: Vec<Head<'v>>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a merge has two of them")]
 enum Head<'v> {
     Unknown,
     Known(LogRecord<'v>),

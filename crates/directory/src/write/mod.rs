@@ -19,5 +19,5 @@ mod permission;
 pub(crate) mod replicated;
 pub(crate) mod request;
 pub(crate) mod stamp;
-pub(crate) mod update_order;
 pub(crate) mod unusable_policy;
+pub(crate) mod update_order;
