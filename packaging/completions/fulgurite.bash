@@ -34,8 +34,14 @@ _fulgurite() {
             fulgurite,check-config)
                 cmd="fulgurite__subcmd__check__subcmd__config"
                 ;;
+            fulgurite,cluster)
+                cmd="fulgurite__subcmd__cluster"
+                ;;
             fulgurite,config)
                 cmd="fulgurite__subcmd__config"
+                ;;
+            fulgurite,dbload)
+                cmd="fulgurite__subcmd__dbload"
                 ;;
             fulgurite,dn)
                 cmd="fulgurite__subcmd__dn"
@@ -150,6 +156,24 @@ _fulgurite() {
                 ;;
             fulgurite__subcmd__backup__subcmd__help,verify)
                 cmd="fulgurite__subcmd__backup__subcmd__help__subcmd__verify"
+                ;;
+            fulgurite__subcmd__cluster,help)
+                cmd="fulgurite__subcmd__cluster__subcmd__help"
+                ;;
+            fulgurite__subcmd__cluster,init)
+                cmd="fulgurite__subcmd__cluster__subcmd__init"
+                ;;
+            fulgurite__subcmd__cluster,status)
+                cmd="fulgurite__subcmd__cluster__subcmd__status"
+                ;;
+            fulgurite__subcmd__cluster__subcmd__help,help)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__help"
+                ;;
+            fulgurite__subcmd__cluster__subcmd__help,init)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__init"
+                ;;
+            fulgurite__subcmd__cluster__subcmd__help,status)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__status"
                 ;;
             fulgurite__subcmd__config,apply)
                 cmd="fulgurite__subcmd__config__subcmd__apply"
@@ -283,8 +307,14 @@ _fulgurite() {
             fulgurite__subcmd__help,check-config)
                 cmd="fulgurite__subcmd__help__subcmd__check__subcmd__config"
                 ;;
+            fulgurite__subcmd__help,cluster)
+                cmd="fulgurite__subcmd__help__subcmd__cluster"
+                ;;
             fulgurite__subcmd__help,config)
                 cmd="fulgurite__subcmd__help__subcmd__config"
+                ;;
+            fulgurite__subcmd__help,dbload)
+                cmd="fulgurite__subcmd__help__subcmd__dbload"
                 ;;
             fulgurite__subcmd__help,dn)
                 cmd="fulgurite__subcmd__help__subcmd__dn"
@@ -375,6 +405,12 @@ _fulgurite() {
                 ;;
             fulgurite__subcmd__help__subcmd__backup,verify)
                 cmd="fulgurite__subcmd__help__subcmd__backup__subcmd__verify"
+                ;;
+            fulgurite__subcmd__help__subcmd__cluster,init)
+                cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__init"
+                ;;
+            fulgurite__subcmd__help__subcmd__cluster,status)
+                cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__status"
                 ;;
             fulgurite__subcmd__help__subcmd__config,apply)
                 cmd="fulgurite__subcmd__help__subcmd__config__subcmd__apply"
@@ -590,7 +626,7 @@ _fulgurite() {
 
     case "${cmd}" in
         fulgurite)
-            opts="-h -V --help --version setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply memcached help"
+            opts="-h -V --help --version setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1091,6 +1127,164 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__cluster)
+            opts="-h --help init status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__help)
+            opts="init status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__init)
+            opts="-h --suffix --cluster --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --suffix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__status)
+            opts="-h --cluster --json --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__config)
             opts="-h --help apply check convert show undo help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1336,6 +1530,32 @@ _fulgurite() {
                     ;;
                 -F)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__dbload)
+            opts="-s -n -q -h --name --no-overwrite --no-subdir --dump --format --quiet --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "bytevalue print gdbm" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -2248,7 +2468,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__help)
-            opts="setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication status top log user group ou search apply memcached help"
+            opts="setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2401,6 +2621,48 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__help__subcmd__cluster)
+            opts="init status"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__cluster__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__cluster__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__help__subcmd__config)
             opts="apply check convert show undo"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -2474,6 +2736,20 @@ _fulgurite() {
         fulgurite__subcmd__help__subcmd__config__subcmd__undo)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__dbload)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi

@@ -127,7 +127,7 @@ fn each_is_found(world: &World, all: &[EntryText]) {
         let start = entry.get("reqStart")[0];
         assert_eq!(
             records(world, &format!("(reqStart={start})")),
-            [entry.clone()]
+            std::slice::from_ref(entry)
         );
         for name in ["reqType", "reqResult", "reqDN"] {
             let value = entry.get(name)[0];

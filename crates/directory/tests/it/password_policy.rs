@@ -8,14 +8,14 @@ use fulgurite_directory::{
     WarningLog,
 };
 use fulgurite_ldap::{
-    Authentication, BindRequest, Control, LdapResult, ModifyOperation, Request, ResponseMessage,
-    ResultCode, Scope, oid,
+    BindRequest, Control, LdapResult, ModifyOperation, Request, ResponseMessage, ResultCode, Scope,
+    oid,
 };
 use fulgurite_schema::{Builtin, SchemaBuilder};
 use fulgurite_store::{Store, StoreOptions};
 
 use crate::guards::overlay;
-use crate::sasl::{people, protected};
+use crate::sasl::people;
 use crate::support::{
     JANE, JOHN, PEOPLE, ROOT, TOP, World, asked, decode, modify_pdu, pdu, write_request,
 };
@@ -61,7 +61,7 @@ pub(crate) fn world_with(
 /// The answer to a bind: its code, and its controls in hexadecimal digits.
 type Answer = (ResultCode, Vec<(String, String)>);
 
-fn begin(
+pub(crate) fn begin(
     world: &World,
     session: &mut Session,
     request: &BindRequest<'_>,
@@ -77,7 +77,7 @@ fn begin(
         .begin_bind(session, request, &message.controls)
 }
 
-fn finish(world: &World, session: &mut Session, step: BindStep) -> Answer {
+pub(crate) fn finish(world: &World, session: &mut Session, step: BindStep) -> Answer {
     let outcome = match step {
         BindStep::Done(outcome) => outcome,
         BindStep::Check(check) => check.run(&world.directory),
@@ -439,48 +439,6 @@ fn clients_without_the_control_get_those_of_netscape() {
     world.clock.sleep_s(51);
     let expired = control(oid::NETSCAPE_PASSWORD_EXPIRED, "30");
     assert_eq!(answer(), (InvalidCredentials, expired));
-}
-
-/// Returns the code of a bind by PLAIN.
-fn plain(world: &World, credentials: &'static [u8]) -> ResultCode {
-    let request = BindRequest {
-        version: 3,
-        name: b"",
-        authentication: Authentication::Sasl {
-            mechanism: b"PLAIN",
-            credentials: Some(credentials),
-        },
-    };
-    let mut session = protected();
-    let step = begin(world, &mut session, &request, &[]);
-    finish(world, &mut session, step).0
-}
-
-#[test]
-fn failures_by_sasl_count_and_locks_hold_for_it() {
-    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "2")];
-    let world = world(&[], &rules);
-    assert_eq!(plain(&world, b"\0jane\0jane's"), Success);
-    assert_eq!(plain(&world, b"\0jane\0wrong"), InvalidCredentials);
-    assert_eq!(jane(&world, "wrong"), refused("3000"));
-    assert_eq!(plain(&world, b"\0jane\0jane's"), InvalidCredentials);
-    assert_eq!(count(&world, "pwdFailureTime"), 2);
-}
-
-#[test]
-fn binds_by_sasl_pass_policies_if_so_wanted() {
-    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "1")];
-    let world = world_with(&[], &rules, |options| {
-        options.auth.policies_pass_sasl = true;
-    });
-    assert_eq!(plain(&world, b"\0jane\0wrong"), InvalidCredentials);
-    assert_eq!(count(&world, "pwdFailureTime"), 0);
-    assert_eq!(jane(&world, "wrong"), refused("3000"));
-    assert_eq!(count(&world, "pwdFailureTime"), 1);
-    assert_eq!(jane(&world, "jane's"), refused("3000"), "a lock");
-    // As in slapd, the lock is about simple binds.
-    assert_eq!(plain(&world, b"\0jane\0jane's"), Success);
-    assert_eq!(count(&world, "pwdFailureTime"), 1);
 }
 
 #[test]

@@ -98,7 +98,7 @@ pub struct NewRename<'a> {
 /// A changed attribute.
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
-    /// The operator: `+`, `-`, `=` or `#`; [`OLD_VALUES`] for values from before the change.
+    /// The operator: `+`, `-`, `=` or `#`, or [`OLD_VALUES`] for values from before the change.
     pub operator: u8,
     /// The attribute's description.
     pub attribute: std::borrow::Cow<'a, str>,

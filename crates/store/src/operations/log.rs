@@ -25,7 +25,7 @@ const CONTENT_BYTES_MAX: u64 = 256 << 20;
 /// Bytes that the file may grow to. A commit needs room for copies of pages.
 const FILE_BYTES_MAX: u64 = 4 * CONTENT_BYTES_MAX;
 
-/// Old records that a commit drops, at least, if so many are due.
+/// The number of old records that a commit drops at least, if they are due.
 const DROPPED_MIN: usize = 1_000;
 
 const READERS_MAX: u32 = 4_096;

@@ -1,5 +1,5 @@
 //! The log of operations: searches, binds and other requests that change nothing, and refused
-//! updates. It has an environment apart from the store, so that it never delays an update.
+//! updates. It has another environment than the store, so that it never delays an update.
 //!
 //! ```text
 //!   append -> records in memory -> flush: one commit
