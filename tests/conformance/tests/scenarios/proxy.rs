@@ -3,13 +3,14 @@
 //! It listens in place of a provider. Requests pass as they are. Responses pass message by message:
 //! each can be held, told twice, or broken off in the middle.
 
+use std::collections::{BTreeSet, HashMap};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use fulgurite_ldap::{Response, ResponseMessage};
+use fulgurite_ldap::{Response, ResponseMessage, SearchEntry};
 
 /// How often a thread looks at the state of the network.
 const TICK: Duration = Duration::from_millis(10);
@@ -49,11 +50,31 @@ struct Network {
     cuts: AtomicU64,
     is_over: AtomicBool,
     entries: AtomicU64,
+    /// The values of `cn` that each entry had when it passed last, by its UUID.
+    names: Mutex<HashMap<String, BTreeSet<String>>>,
 }
 
 impl Network {
     fn fault(&self) -> Fault {
         Fault::of(self.fault.load(Ordering::Relaxed))
+    }
+
+    /// Notes the values of `cn` of an entry that passes with its UUID.
+    fn note_names(&self, entry: &SearchEntry<'_>) {
+        let values = |wanted: &str| -> BTreeSet<String> {
+            let attributes = entry.attributes.iter();
+            let wanted = attributes
+                .filter(|found| found.description.eq_ignore_ascii_case(wanted.as_bytes()));
+            let values = wanted.flat_map(|attribute| attribute.values.iter());
+            values
+                .map(|value| String::from_utf8_lossy(value).into_owned())
+                .collect()
+        };
+        if let Some(uuid) = values("entryUUID").pop_first() {
+            let names = self.names.lock();
+            let mut names = names.unwrap_or_else(PoisonError::into_inner);
+            names.insert(uuid, values("cn"));
+        }
     }
 
     fn is_cut(&self, begun: u64) -> bool {
@@ -91,6 +112,13 @@ impl Proxy {
     /// Cuts all connections, each in the middle of the next message.
     pub(crate) fn cut(&self) {
         self.network.cuts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the values of `cn` with which an entry passed last.
+    pub(crate) fn names(&self, uuid: &str) -> BTreeSet<String> {
+        let names = self.network.names.lock();
+        let names = names.unwrap_or_else(PoisonError::into_inner);
+        names.get(uuid).cloned().unwrap_or_default()
     }
 
     /// Returns how many entries have passed.
@@ -203,13 +231,19 @@ fn pass(
             return Ok(());
         }
         let message: Vec<u8> = bytes.drain(..len).collect();
-        let decoded = ResponseMessage::decode(&message);
-        let is_entry =
-            decoded.is_ok_and(|decoded| matches!(decoded.response, Response::SearchEntry(_)));
+        let decoded = ResponseMessage::decode(&message).map(|decoded| decoded.response);
+        let entry = match &decoded {
+            Ok(Response::SearchEntry(entry)) => Some(entry),
+            _ => None,
+        };
+        let is_entry = entry.is_some();
         network
             .entries
             .fetch_add(u64::from(is_entry), Ordering::Relaxed);
         consumer.write_all(&message)?;
+        if let Some(entry) = entry {
+            network.note_names(entry);
+        }
         if is_entry && fault == Fault::Duplicate {
             consumer.write_all(&message)?;
         }
