@@ -68,8 +68,8 @@ impl RememberedKind {
 /// The searches of a server; clones are the same list.
 ///
 /// The kind of the lowest rank makes room, and hands its rank on. So a kind stays if its cost is
-/// more than one part in [`KINDS_MAX`] of that of all searches. To flush it, a client has to make
-/// many times its work.
+/// more than a thirty-second of that of all searches. To flush it, a client has to make many times
+/// its work.
 #[derive(Clone, Debug, Default)]
 pub struct SlowSearches(Arc<Mutex<Vec<RememberedKind>>>);
 
