@@ -138,6 +138,8 @@ struct State {
     is_writable: bool,
     snapshot: Weak<SnapshotCell>,
     writer: Option<Writer>,
+    /// Transactions that another thread has rolled back. The thread that began one ends it.
+    abandoned: Vec<Writer>,
 }
 
 /// The write transaction, and SQLite's numbers of its nested transactions.
@@ -150,8 +152,10 @@ struct Writer {
 impl Drop for State {
     fn drop(&mut self) {
         // Only the thread that began a transaction can end it. Its lock ends with the thread.
-        if let Some(writer) = self.writer.take_if(|writer| !writer.cell.valid()) {
-            std::mem::forget(writer);
+        for writer in self.abandoned.drain(..).chain(self.writer.take()) {
+            if !writer.cell.valid() {
+                std::mem::forget(writer);
+            }
         }
     }
 }
@@ -164,6 +168,7 @@ impl Session {
                 is_writable,
                 snapshot: Weak::new(),
                 writer: None,
+                abandoned: Vec::new(),
             }),
         }
     }
@@ -209,8 +214,10 @@ impl Session {
         work(View::Snapshot(snapshot.borrow_dependent()))
     }
 
-    /// Lends the write transaction for a change.
+    /// Lends the write transaction for a change. One that SQLite believes open, though its commit
+    /// has ended it, begins anew.
     pub(crate) fn write<T>(&self, work: impl FnOnce(&mut WriteTxn<'_>) -> Result<T>) -> Result<T> {
+        self.begin()?;
         let mut state = self.state.borrow_mut();
         let writer = state.writer.as_mut();
         let writer = writer.ok_or_else(|| misuse("no write transaction is open"))?;
@@ -224,6 +231,7 @@ impl Session {
         if let Some(writer) = &mut state.writer {
             return writer.own_thread().map(|_| ());
         }
+        state.abandoned.retain(|writer| !writer.cell.valid());
         let begun = Instant::now();
         loop {
             let environment = Arc::clone(&state.environment);
@@ -262,16 +270,46 @@ impl Session {
             txn.commit_and_release().map_err(engine)
         })?;
         state.writer = None;
+        // The next statement sees the changes, though another one still reads the old snapshot.
+        state.snapshot = Weak::new();
         Ok(())
+    }
+
+    /// Makes changes that belong together, and undoes all of them after an error. They become part
+    /// of the open transaction; without one they begin one, which is returned as true.
+    pub(crate) fn change_whole(
+        &self,
+        work: impl FnOnce(&mut WriteTxn<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let is_new = self.state.borrow().writer.is_none();
+        let done = self.write(|txn| {
+            txn.begin_nested().map_err(engine)?;
+            match work(txn) {
+                Ok(()) => txn.commit_nested().map_err(engine),
+                Err(error) => {
+                    txn.abort_nested();
+                    Err(error)
+                }
+            }
+        });
+        match done {
+            Ok(()) => Ok(is_new),
+            Err(error) => {
+                if is_new {
+                    self.rollback()?;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Undoes all changes since [`Session::begin`].
     pub(crate) fn rollback(&self) -> Result<()> {
         let mut state = self.state.borrow_mut();
-        if let Some(writer) = &mut state.writer {
-            writer.own_thread()?;
-            state.writer = None;
+        if let Some(writer) = state.writer.take_if(|writer| !writer.cell.valid()) {
+            state.abandoned.push(writer);
         }
+        state.writer = None;
         Ok(())
     }
 

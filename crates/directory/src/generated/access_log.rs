@@ -94,11 +94,12 @@ impl AccessLog {
         self.operations.as_ref()
     }
 
-    /// Replaces the log of operations by an open one of the same file.
+    /// Replaces the log of operations by an open one of the same file, for the age of this one.
     pub(crate) fn share_operations(&mut self, open: &Arc<OperationLog>) {
         if let Some(log) = &mut self.operations
             && log.path() == open.path()
         {
+            open.keep(log.age_us_max());
             *log = Arc::clone(open);
         }
     }
@@ -274,7 +275,8 @@ impl AccessLog {
         self.find_operation(schema, dn, counter)
     }
 
-    /// Returns the entry of an operation that is no change, by its name.
+    /// Returns the entry of an operation that is no change, by its name. It does not commit records
+    /// that wait: a client has the name from a search, which has committed the record.
     fn find_operation(
         &self,
         schema: &Schema,
@@ -283,7 +285,7 @@ impl AccessLog {
     ) -> Result<Option<Entry>, StoreError> {
         let start = start_of(dn).and_then(Timestamp::parse_generalized);
         let second = start.map(Timestamp::seconds);
-        let Some((view, second)) = self.operations_view(true)?.zip(second) else {
+        let Some((view, second)) = self.operations_view(false)?.zip(second) else {
             return Ok(None);
         };
         let Some((oldest, newest)) = view.serials_of(second)? else {

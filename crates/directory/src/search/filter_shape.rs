@@ -2,10 +2,16 @@
 
 use fulgurite_schema::{AttributeSelector, Filter, Schema, SubstringAssertion, Truth};
 
-/// Returns a filter as text, with a question mark for each value.
+/// Bytes of a shape after which three dots end it. A client may send filters of many items.
+const SHAPE_BYTES_MAX: usize = 1024;
+
+/// Returns a filter as text, with a question mark for each value. The cost has a bound.
 pub(crate) fn filter_shape(schema: &Schema, filter: &Filter<AttributeSelector>) -> String {
     let mut out = String::new();
     write(schema, filter, &mut out);
+    if out.len() > SHAPE_BYTES_MAX {
+        out.push_str("...");
+    }
     out
 }
 
@@ -56,7 +62,12 @@ fn write_list(
 ) {
     out.push('(');
     out.push(sign);
-    items.iter().for_each(|item| write(schema, item, out));
+    for item in items {
+        if out.len() > SHAPE_BYTES_MAX {
+            return;
+        }
+        write(schema, item, out);
+    }
     out.push(')');
 }
 
@@ -67,7 +78,8 @@ fn pieces_shape(pieces: &SubstringAssertion) -> String {
     } else {
         "*"
     });
-    pieces.any().for_each(|_| shape.push_str("?*"));
+    let any = pieces.any().take(SHAPE_BYTES_MAX);
+    any.for_each(|_| shape.push_str("?*"));
     shape.push_str(if pieces.final_().is_some() { "?" } else { "" });
     shape
 }
@@ -77,6 +89,20 @@ mod tests {
     use fulgurite_ldap::FilterBuf;
 
     use super::*;
+
+    #[test]
+    fn a_long_shape_ends_early() {
+        let schema = Schema::standard();
+        for text in [
+            format!("(|{})", "(cn=a)".repeat(5_000)),
+            format!("(cn=*{})", "a*".repeat(5_000)),
+        ] {
+            let filter = FilterBuf::parse(&text).expect("a filter");
+            let filter = Filter::resolve(&schema, &filter.filter());
+            let shape = filter_shape(&schema, &filter);
+            assert!(shape.len() < 2_100 && shape.ends_with("..."), "{shape}");
+        }
+    }
 
     #[test]
     fn shapes_have_no_values() {

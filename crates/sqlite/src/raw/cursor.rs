@@ -1,8 +1,10 @@
 //! A scan of a database: its arguments, its keys, its rows.
 
 use std::ffi::c_int;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Bound;
+use std::rc::Rc;
 
 use rusqlite::ffi::sqlite3_vtab_cursor;
 use rusqlite::types::ValueRef;
@@ -12,7 +14,7 @@ use super::arguments::Arguments;
 use super::column::Column;
 use super::form::Form;
 use crate::error::{Result, misuse};
-use crate::session::{Access, SharedSessions};
+use crate::session::{Access, Session, SharedSessions, SnapshotCell};
 use crate::walk::{Range, Walk};
 
 /// A scan.
@@ -25,7 +27,8 @@ pub(crate) struct RawCursor<'table> {
     fixed: Option<Arguments>,
     shown: Option<Arguments>,
     walk: Option<Walk>,
-    row: i64,
+    /// The session and the snapshot stay until the end of the statement, which may scan again.
+    kept: Option<(Rc<Session>, Option<Rc<SnapshotCell>>)>,
     /// SQLite closes all cursors before their table.
     table: PhantomData<&'table ()>,
 }
@@ -38,7 +41,7 @@ impl RawCursor<'_> {
             fixed,
             shown: None,
             walk: None,
-            row: 0,
+            kept: None,
             table: PhantomData,
         }
     }
@@ -52,7 +55,7 @@ impl RawCursor<'_> {
 // SAFETY: the type is `repr(C)`, and SQLite's part is its first field.
 unsafe impl VTabCursor for RawCursor<'_> {
     fn filter(&mut self, _: c_int, plan: Option<&str>, values: &Filters<'_>) -> Result<()> {
-        (self.walk, self.row) = (None, 0);
+        self.walk = None;
         let plan = plan.unwrap_or("");
         let mut arguments = match &self.fixed {
             Some(fixed) => fixed.clone(),
@@ -69,7 +72,11 @@ unsafe impl VTabCursor for RawCursor<'_> {
                 _ => bounds.push((letter, value)),
             }
         }
+        if arguments.directory.as_os_str().is_empty() {
+            return Err(misuse("fulgurite_raw needs the path of an environment"));
+        }
         let session = self.sessions.session(&arguments.directory, Access::Read)?;
+        self.kept = Some((Rc::clone(&session), session.snapshot()?));
         let name = arguments.database.as_deref();
         let (database, flags) = session.read(|view| {
             let database = view.database(name)?;
@@ -99,7 +106,6 @@ unsafe impl VTabCursor for RawCursor<'_> {
     }
 
     fn next(&mut self) -> Result<()> {
-        self.row += 1;
         self.walk.as_mut().map_or(Ok(()), Walk::next)
     }
 
@@ -119,7 +125,11 @@ unsafe impl VTabCursor for RawCursor<'_> {
     }
 
     fn rowid(&self) -> Result<i64> {
-        Ok(self.row)
+        // SQLite tells rows of several scans by it.
+        let (walk, _) = self.current()?;
+        let mut hasher = DefaultHasher::new();
+        (walk.key(), walk.value()).hash(&mut hasher);
+        Ok(hasher.finish() as i64)
     }
 }
 
@@ -133,11 +143,18 @@ fn text<'v>(value: ValueRef<'v>, role: &str) -> Result<&'v str> {
 /// SQLite, which tests each row.
 fn narrow(range: &mut Range, letter: u8, value: ValueRef<'_>, form: Form, keeps_order: bool) {
     if letter == b'=' {
-        // An integer may be a key of four bytes or of eight, so each row is tested.
-        if form != Form::Integer
-            && let Some(key) = form.bytes(value, 8)
-        {
-            *range = Range::only(key);
+        let Some(key) = form.bytes(value, 8) else {
+            return;
+        };
+        match form {
+            // A key of four bytes or of eight shows it.
+            Form::Integer => {}
+            // So does the text without its zero byte.
+            Form::CString => {
+                range.low = Bound::Included(key[..key.len() - 1].to_vec());
+                range.high = Bound::Included(key);
+            }
+            _ => *range = Range::only(key),
         }
         return;
     }

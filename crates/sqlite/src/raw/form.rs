@@ -83,7 +83,7 @@ impl Form {
             (Form::Auto | Form::Blob, ValueRef::Blob(bytes)) => Some(bytes.to_vec()),
             (Form::Integer, ValueRef::Integer(number)) => match width {
                 4 => u32::try_from(number).ok().map(|n| n.to_ne_bytes().to_vec()),
-                _ => Some(number.to_ne_bytes().to_vec()),
+                _ => u64::try_from(number).ok().map(|n| n.to_ne_bytes().to_vec()),
             },
             _ => None,
         }

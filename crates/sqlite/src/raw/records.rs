@@ -126,15 +126,14 @@ fn make_database(session: &Session, name: Option<&str>) -> Result<()> {
     if session.read(|view| view.database(Some(name))).is_ok() {
         return Ok(());
     }
-    session.begin()?;
-    let made = session.write(|txn| {
+    let begins = session.change_whole(|txn| {
         let made = txn.create_database(name, KeyOrder::Lexical);
         made.map(|_| ()).map_err(engine)
-    });
-    made.and_then(|()| session.commit()).inspect_err(|_| {
-        // The first error is the one to tell.
-        let _ = session.rollback();
-    })
+    })?;
+    match begins {
+        true => session.commit(),
+        false => Ok(()),
+    }
 }
 
 // SAFETY: the type is `repr(C)`, and SQLite's part is its first field.
@@ -172,7 +171,9 @@ unsafe impl<'table> VTab<'table> for RawTable {
         let mut letters = Vec::new();
         for (at, constraint) in info.constraints().enumerate() {
             let column = Column::numbered(constraint.column());
-            let letter = letter(column, &constraint.operator());
+            let is_binary = info.collation(at).is_ok_and(|name| name == "BINARY");
+            let letter = letter(column, &constraint.operator())
+                .filter(|_| column != Column::Key || is_binary);
             asks_path |= letter == Some('d');
             if constraint.column() >= 0
                 && constraint.is_usable()
@@ -187,7 +188,10 @@ unsafe impl<'table> VTab<'table> for RawTable {
             return Ok(false);
         }
         if !has_path {
-            return Err(misuse("fulgurite_raw needs the path of an environment"));
+            // Each other plan is better. Without one, the scan says what is missing.
+            info.set_estimated_cost(f64::MAX);
+            info.set_idx_str("");
+            return Ok(true);
         }
         for (place, (at, letter)) in (1..).zip(&letters) {
             let mut usage = info.constraint_usage(*at);
@@ -285,10 +289,11 @@ fn argument<'a>(values: &'a rusqlite::vtab::Values<'a>, at: usize) -> Result<Val
 impl UpdateVTab<'_> for RawTable {
     fn delete(&mut self, key: ValueRef<'_>) -> Result<()> {
         self.change(|txn, database, arguments, width| {
-            if let Some(key) = arguments.key.bytes(key, width) {
-                txn.delete(database, &key).map_err(engine)?;
+            let key = arguments.key.store(key, width, "key")?;
+            match txn.delete(database, &key).map_err(engine)? {
+                true => Ok(()),
+                false => Err(other_form()),
             }
-            Ok(())
         })
     }
 
@@ -321,11 +326,19 @@ impl UpdateVTab<'_> for RawTable {
                 if is_taken && !replaces {
                     return Err(key_exists());
                 }
-                txn.delete(database, &old).map_err(engine)?;
+            }
+            if !txn.delete(database, &old).map_err(engine)? {
+                return Err(other_form());
             }
             txn.put(database, &key, &value).map_err(engine)
         })
     }
+}
+
+/// A key that is shown as another one is stored, such as one of `cstring` without its zero byte.
+fn other_form() -> rusqlite::Error {
+    let text = "no key is stored in this form; a table with key=blob shows it";
+    failure(ffi::SQLITE_MISMATCH, text)
 }
 
 fn key_exists() -> rusqlite::Error {

@@ -48,13 +48,14 @@ impl Change<'_, '_> {
 
     /// Adds a row. Rows that it conflicts with are removed, or the addition is refused.
     pub(super) fn add(&mut self, rowid: i64, values: &[Value], replaces: bool) -> Result<()> {
+        let entries = self.entries(rowid, values)?;
         for other in self.conflicts(rowid, values, None)? {
             if !replaces {
                 return Err(self.refusal(&other));
             }
             self.remove(other.rowid)?;
         }
-        self.store(rowid, values)
+        self.store(rowid, values, &entries)
     }
 
     /// Replaces a row by another, which may have another rowid.
@@ -65,6 +66,16 @@ impl Change<'_, '_> {
         values: &[Value],
         replaces: bool,
     ) -> Result<()> {
+        let is_here = self
+            .txn
+            .get(self.rows, &key::of_rowid(old))
+            .map_err(engine)?
+            .is_some();
+        if !is_here {
+            // A row before it has replaced it.
+            return Ok(());
+        }
+        let entries = self.entries(rowid, values)?;
         for other in self.conflicts(rowid, values, Some(old))? {
             if !replaces {
                 return Err(self.refusal(&other));
@@ -72,7 +83,7 @@ impl Change<'_, '_> {
             self.remove(other.rowid)?;
         }
         self.remove(old)?;
-        self.store(rowid, values)
+        self.store(rowid, values, &entries)
     }
 
     /// Removes a row. Returns false if there is none.
@@ -95,10 +106,17 @@ impl Change<'_, '_> {
         self.txn.delete(self.rows, &rows_key).map_err(engine)
     }
 
-    fn store(&mut self, rowid: i64, values: &[Value]) -> Result<()> {
-        for (index, database) in self.definition.indexes.iter().zip(&self.indexes) {
-            let entry = key::entry(self.indexed(index, rowid, values), rowid, &index.name)?;
-            self.txn.put(*database, &entry, b"").map_err(engine)?;
+    /// Returns the entries of a row in the indexes. A refusal comes before any change.
+    fn entries(&self, rowid: i64, values: &[Value]) -> Result<Vec<Vec<u8>>> {
+        let indexes = self.definition.indexes.iter();
+        indexes
+            .map(|index| key::entry(self.indexed(index, rowid, values), rowid, &index.name))
+            .collect()
+    }
+
+    fn store(&mut self, rowid: i64, values: &[Value], entries: &[Vec<u8>]) -> Result<()> {
+        for (entry, database) in entries.iter().zip(&self.indexes) {
+            self.txn.put(*database, entry, b"").map_err(engine)?;
         }
         let row = row::encode(values);
         self.txn

@@ -69,14 +69,14 @@ impl Definition {
         let text = text.map(String::as_str).collect::<Vec<_>>().join("\n");
         let scratch = Connection::open_in_memory()?;
         refuse_clauses(&declaration)?;
-        scratch.execute_batch(&declaration)?;
+        scratch.execute(&declaration, [])?;
         for index in &indexes {
             let Some((name, columns)) = index.split_once('(') else {
                 return Err(misuse(format!(
                     "an index is INDEX name(columns), not '{index}'"
                 )));
             };
-            scratch.execute_batch(&format!("CREATE INDEX {name} ON x({columns}"))?;
+            scratch.execute(&format!("CREATE INDEX {name} ON x({columns}"), [])?;
         }
         let mut definition = Definition {
             directory,
@@ -141,6 +141,9 @@ impl Definition {
             });
         }
         indexes.sort_by(|a, b| a.name.cmp(&b.name));
+        if indexes.windows(2).any(|pair| pair[0].name == pair[1].name) {
+            return Err(misuse("two indexes have one name"));
+        }
         Ok(indexes)
     }
 }
@@ -156,6 +159,7 @@ fn refuse_clauses(declaration: &str) -> Result<()> {
             "GENERATED",
             "AUTOINCREMENT",
             "DEFAULT",
+            "CONFLICT",
         ] {
             if word.eq_ignore_ascii_case(clause) {
                 let text = format!("{clause} is not supported in tables of an environment");

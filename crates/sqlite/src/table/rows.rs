@@ -43,6 +43,9 @@ fn open(
     let sessions = sessions.expect("the module has sessions");
     let definition = Definition::parse(arguments)?;
     let table = std::str::from_utf8(table)?;
+    if table.contains('/') {
+        return Err(misuse("the name of a table of an environment has no slash"));
+    }
     db.config(VTabConfig::ConstraintSupport)?;
     // SAFETY: the table uses the handle while SQLite calls it.
     let connection = unsafe { db.handle() };
@@ -95,10 +98,10 @@ fn next_to_database(connection: *mut ffi::sqlite3, schema: &[u8]) -> Result<Path
     ))
 }
 
-/// Makes the databases of a table. One that has this definition already is taken over.
+/// Makes the databases of a table. One that has this definition already is taken over. SQLite makes
+/// the table part of its transaction after this, and commits it there.
 fn make(session: &Session, definition: &Definition, names: &Names) -> Result<()> {
-    session.begin()?;
-    let made = session.write(|txn| {
+    session.change_whole(|txn| {
         let definitions = create(txn, DEFINITIONS)?;
         let key = names.table.as_bytes();
         match txn.get(definitions, key).map_err(engine)? {
@@ -118,11 +121,8 @@ fn make(session: &Session, definition: &Definition, names: &Names) -> Result<()>
             create(txn, index)?;
         }
         Ok(())
-    });
-    made.and_then(|()| session.commit()).inspect_err(|_| {
-        // The first error is the one to tell.
-        let _ = session.rollback();
-    })
+    })?;
+    Ok(())
 }
 
 fn create(txn: &mut WriteTxn<'_>, name: &str) -> Result<Database> {
@@ -187,9 +187,15 @@ impl CreateVTab<'_> for Table {
     }
 
     fn destroy(&self) -> Result<()> {
+        // SAFETY: SQLite calls this function, so its handle is alive.
+        if unsafe { ffi::sqlite3_get_autocommit(self.connection) } == 0 {
+            // SQLite tells a table no more whether its removal was rolled back.
+            return Err(misuse(
+                "a table of an environment is dropped outside of transactions",
+            ));
+        }
         let Opened { session, names, .. } = &*self.opened;
-        session.begin()?;
-        session.write(|txn| {
+        session.change_whole(|txn| {
             let definitions = create(txn, DEFINITIONS)?;
             txn.delete(definitions, names.table.as_bytes())
                 .map_err(engine)?;
@@ -199,7 +205,10 @@ impl CreateVTab<'_> for Table {
             }
             Ok(())
         })?;
-        session.commit()
+        session.commit().inspect_err(|_| {
+            // The first error is the one to tell.
+            let _ = session.rollback();
+        })
     }
 }
 

@@ -115,3 +115,42 @@ fn a_damaged_file_is_an_error() {
     );
     assert!(shown.contains("damaged"), "{shown}");
 }
+
+#[test]
+fn comparisons_find_what_sqlite_would() {
+    let folder = environment();
+    let path = folder.path().display();
+    let shown = run(
+        ":memory:",
+        &format!(
+            "SELECT key FROM fulgurite_raw('{path}', 'names') WHERE key = 'B' COLLATE NOCASE;\n\
+             SELECT key FROM fulgurite_raw('{path}', 'names') WHERE key = 'c' OR key < 'c';\n\
+             CREATE VIRTUAL TABLE t USING fulgurite_raw('{path}', 'names');\n\
+             SELECT key FROM t WHERE key = 'c' OR key < 'b' OR value = 'two';\n\
+             CREATE VIRTUAL TABLE c USING fulgurite_raw('{path}', 'names', key=cstring, writable=on);\n\
+             SELECT key FROM c WHERE key = 'a';\n\
+             DELETE FROM c WHERE key = 'a';\n\
+             CREATE VIRTUAL TABLE n USING fulgurite_raw('{path}', 'numbers', writable=on);\n\
+             INSERT INTO n VALUES (-5, 'x');\n\
+             DELETE FROM n WHERE key = 7;\n\
+             SELECT key FROM n;\n"
+        ),
+    );
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines[0], "b");
+    for found in [&lines[1..4], &lines[4..7]] {
+        let mut keys = found.to_vec();
+        keys.sort_unstable();
+        assert_eq!(keys, ["a", "b", "c"], "{shown}");
+    }
+    assert_eq!(
+        lines[7..],
+        [
+            "a",
+            "2",
+            "300",
+            "error: no key is stored in this form; a table with key=blob shows it (20)",
+            "error: a key of the form integer cannot be INTEGER (20)",
+        ]
+    );
+}

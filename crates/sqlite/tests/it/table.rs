@@ -54,6 +54,15 @@ fn clauses_that_would_not_hold_are_refused() {
             "COLLATE is not supported in tables of an environment",
         ),
         (
+            "a UNIQUE ON CONFLICT REPLACE",
+            "CONFLICT is not supported in tables of an environment",
+        ),
+        ("a, INDEX i(a); DELETE FROM x", "Multiple statements"),
+        (
+            "a, b, UNIQUE(a), UNIQUE(\"a\"), INDEX \"unique a\"(b)",
+            "two indexes have one name",
+        ),
+        (
             "a DEFAULT 1",
             "DEFAULT is not supported in tables of an environment",
         ),
@@ -94,4 +103,58 @@ fn a_value_too_long_for_an_index_is_refused() {
         "short|2000000\n1\n0\n\
          error: the values for the index i have 603 bytes; an index takes 490 (18)\n"
     );
+}
+
+#[test]
+fn tables_come_and_go_within_transactions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let directory = format!("directory='{}'", folder.path().join("e").display());
+    let shown = run(
+        ":memory:",
+        &format!(
+            "CREATE VIRTUAL TABLE t USING fulgurite({directory}, a);\n\
+             BEGIN; INSERT INTO t VALUES (1);\n\
+             CREATE VIRTUAL TABLE temp.t USING fulgurite({directory}, b);\n\
+             COMMIT;\n\
+             SELECT * FROM main.t;\n\
+             BEGIN; CREATE VIRTUAL TABLE u USING fulgurite({directory}, a);\n\
+             INSERT INTO u VALUES (2);\n\
+             ROLLBACK;\n\
+             CREATE VIRTUAL TABLE u USING fulgurite({directory}, other);\n\
+             BEGIN; INSERT INTO main.t VALUES (3);\n\
+             DROP TABLE u;\n\
+             ROLLBACK;\n\
+             SELECT count(*) FROM u;\n\
+             SELECT * FROM main.t;\n"
+        ),
+    );
+    assert_eq!(
+        shown,
+        "1\n0\n1\n\
+         error: the environment has a table t with another definition\n\
+         error: SQL logic error\n"
+    );
+}
+
+#[test]
+fn a_refused_row_leaves_nothing_in_its_indexes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let directory = format!("directory='{}'", folder.path().join("e").display());
+    let shown = run(
+        ":memory:",
+        &format!(
+            "CREATE VIRTUAL TABLE t USING fulgurite({directory}, a UNIQUE, b, INDEX z(b));\n\
+             INSERT INTO t VALUES (1, 'x');\n\
+             BEGIN;\n\
+             INSERT OR REPLACE INTO t VALUES (1, printf('%600s', 'y'));\n\
+             INSERT INTO t VALUES (2, printf('%600s', 'y'));\n\
+             COMMIT;\n\
+             SELECT * FROM t WHERE a >= 0 ORDER BY a;\n\
+             INSERT INTO t VALUES (2, 'z');\n\
+             UPDATE OR REPLACE t SET a = CASE a WHEN 1 THEN 2 ELSE 3 END;\n\
+             SELECT * FROM t;\n"
+        ),
+    );
+    let error = "error: the values for the index z have 603 bytes; an index takes 490 (18)\n";
+    assert_eq!(shown, format!("1|x\n2|x\n{error}{error}"));
 }

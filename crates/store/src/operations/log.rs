@@ -19,8 +19,8 @@ const FILE_MODE: u32 = 0o600;
 /// Bytes of records in memory at which the thread that appends has to commit them.
 const PENDING_BYTES_MAX: usize = 4 << 20;
 
-/// Bytes of pages with records that stay, about.
-const CONTENT_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of pages with records that stay, about. Tests have fewer.
+const CONTENT_BYTES_MAX: u64 = if cfg!(test) { 16 << 20 } else { 256 << 20 };
 
 /// Bytes that the file may grow to. A commit needs room for copies of pages.
 const FILE_BYTES_MAX: u64 = 4 * CONTENT_BYTES_MAX;
@@ -109,6 +109,12 @@ impl OperationLog {
         &self.path
     }
 
+    /// Returns the age at which records go, in microseconds.
+    #[must_use]
+    pub fn age_us_max(&self) -> u64 {
+        self.age_us_max.load(Ordering::Relaxed)
+    }
+
     /// Sets the age at which records go, in microseconds.
     pub fn keep(&self, age_us_max: u64) {
         self.age_us_max.store(age_us_max, Ordering::Relaxed);
@@ -139,7 +145,7 @@ impl OperationLog {
     pub fn flush(&self, now_us: u64) -> Result<(), StoreError> {
         let _committing = lock(&self.committing);
         let PendingRecords { records, .. } = std::mem::take(&mut *lock(&self.pending));
-        let before = now_us.saturating_sub(self.age_us_max.load(Ordering::Relaxed)) / 1_000_000;
+        let before = now_us.saturating_sub(self.age_us_max()) / 1_000_000;
         if records.is_empty() && !self.has_record_before(before)? {
             return Ok(());
         }
@@ -183,7 +189,8 @@ impl OperationLog {
         Ok(first_key(&txn, self.table)?.is_some_and(|first| first.second < second))
     }
 
-    /// Drops records from before a second, and the oldest ones of too many: `count_max` at most.
+    /// Drops records from before a second, and the oldest ones until the others have room again:
+    /// `count_max` at most.
     fn drop_old(
         &self,
         txn: &mut WriteTxn<'_>,
@@ -192,14 +199,16 @@ impl OperationLog {
     ) -> Result<(), StoreError> {
         let stat = txn.stat(self.table)?;
         let pages = stat.branch_pages + stat.leaf_pages + stat.overflow_pages;
-        let is_large = pages * stat.page_size as u64 > CONTENT_BYTES_MAX;
+        let bytes = pages * stat.page_size as u64;
+        let mut excess = bytes.saturating_sub(CONTENT_BYTES_MAX);
         let mut old = Vec::new();
         for record in txn.range(self.table, ..)? {
-            let (key, _) = record?;
+            let (key, value) = record?;
             let position = OperationPosition::of_key(key).ok_or(Damage::Operations)?;
-            if old.len() == count_max || !is_large && position.second >= before {
+            if old.len() == count_max || excess == 0 && position.second >= before {
                 break;
             }
+            excess = excess.saturating_sub((key.len() + value.len()) as u64);
             old.push(position);
         }
         for position in old {

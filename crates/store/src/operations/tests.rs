@@ -103,3 +103,17 @@ fn many_records_do_not_stay_in_memory() {
     assert!(pending < 4 << 20, "{pending} bytes wait");
     assert_eq!(all(&log, 0).len(), 100);
 }
+
+#[test]
+fn large_records_make_room_for_themselves_alone() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let log = OperationLog::open(dir.path()).expect("a new log");
+    let long = "x".repeat(100_000);
+    for second in 0..300 {
+        log.append(&record(second * SECOND, &long)).expect("room");
+    }
+    // The bound of tests is 16 MiB: 160 records and more.
+    let kept = all(&log, 0);
+    assert!((130..200).contains(&kept.len()), "{} records", kept.len());
+    assert_eq!(kept.last().expect("records").0.second, 299);
+}
