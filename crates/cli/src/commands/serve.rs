@@ -26,11 +26,12 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let mut locks = Vec::new();
     for database in settings.served_stores() {
         let directory = database.directory()?;
-        if !directory.exists() {
-            let shown = directory.display();
-            tracing::warn!("{shown} does not exist: creating it (is the path right?)");
-        }
+        let is_new = !directory.exists();
         locks.push(DataLock::take_or_make(directory)?);
+        if is_new {
+            let shown = directory.display();
+            tracing::warn!("{shown} did not exist and was created (is the path right?)");
+        }
         if database.content.root_dn.is_none() {
             tracing::info!("no root name is set: only the access rules allow changes");
         }
