@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("auth", &["policy"]),
     ("store", &["engine", "schema", "ber", "policy"]), // the directory's use of the engine
     ("openldap-mdb", &["engine"]),                     // reads OpenLDAP's databases
+    ("cluster", &[]),                                  // values without I/O
     (
         "directory",
         &[
@@ -32,7 +33,6 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("client", &["ldap"]),
-    ("cluster", &[]), // values without I/O
     ("etcd", &["cluster"]),
     ("cluster-driver", &["cluster"]), // it knows a log by its trait
     ("cluster-peers", &["cluster", "cluster-driver"]),
