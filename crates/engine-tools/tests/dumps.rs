@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use fulgurite::{Database, Environment, Snapshot as _};
@@ -73,6 +73,20 @@ fn records(random: &mut Random) -> BTreeMap<Vec<u8>, Vec<u8>> {
     records.collect()
 }
 
+/// Makes an environment with some records, and closes it.
+fn filled(folder: PathBuf, records: &BTreeMap<Vec<u8>, Vec<u8>>) -> PathBuf {
+    std::fs::create_dir(&folder).expect("a folder");
+    let environment = Environment::options()
+        .open(&folder)
+        .expect("an environment");
+    let mut txn = environment.write().expect("a transaction");
+    for (key, value) in records {
+        txn.put(Database::MAIN, key, value).expect("a put");
+    }
+    txn.commit().expect("a commit");
+    folder
+}
+
 #[test]
 fn databases_of_berkeley_db_come_and_go() {
     require_tool("db5.3_dump", "-V", "db5.3-util");
@@ -83,15 +97,7 @@ fn databases_of_berkeley_db_come_and_go() {
         let records = records(&mut random);
         let expected: Content = records.clone().into_iter().collect();
         // Ours, as both formats, through Berkeley DB and back.
-        let first = scratch.join("first");
-        std::fs::create_dir(&first).expect("a folder");
-        let environment = Environment::options().open(&first).expect("an environment");
-        let mut txn = environment.write().expect("a transaction");
-        for (key, value) in &records {
-            txn.put(Database::MAIN, key, value).expect("a put");
-        }
-        txn.commit().expect("a commit");
-        drop(environment);
+        let first = filled(scratch.join("first"), &records);
         let format = *random.pick(&[DumpFormat::ByteValue, DumpFormat::Print]);
         let kind = *random.pick(&["btree", "hash"]);
         let mut dump = written(&first, None, format);
@@ -171,15 +177,7 @@ fn databases_of_gdbm_come_and_go() {
         let scratch = Scratch::new("dumps");
         let records = records(&mut random);
         let expected: Content = records.clone().into_iter().collect();
-        let first = scratch.join("first");
-        std::fs::create_dir(&first).expect("a folder");
-        let environment = Environment::options().open(&first).expect("an environment");
-        let mut txn = environment.write().expect("a transaction");
-        for (key, value) in &records {
-            txn.put(Database::MAIN, key, value).expect("a put");
-        }
-        txn.commit().expect("a commit");
-        drop(environment);
+        let first = filled(scratch.join("first"), &records);
         let file = scratch.join("theirs.gdbm").display().to_string();
         let dump = scratch.join("dump").display().to_string();
         std::fs::write(&dump, written(&first, None, DumpFormat::Gdbm)).expect("a file");

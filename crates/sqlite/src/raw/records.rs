@@ -8,8 +8,8 @@ use fulgurite::{Database, DatabaseFlags, KeyOrder, Snapshot, WriteTxn};
 use rusqlite::ffi::{self, sqlite3_vtab};
 use rusqlite::types::ValueRef;
 use rusqlite::vtab::{
-    CreateVTab, IndexConstraintOp, IndexInfo, Inserts, TransactionVTab, UpdateVTab, Updates, VTab,
-    VTabConfig, VTabConnection, VTabKind,
+    ConflictMode, CreateVTab, IndexConstraintOp, IndexInfo, Inserts, TransactionVTab, UpdateVTab,
+    Updates, VTab, VTabConfig, VTabConnection, VTabKind,
 };
 
 use super::arguments::Arguments;
@@ -102,10 +102,6 @@ impl RawTable {
             let width = key_width(txn, database, flags)?;
             work(txn, database, &arguments, width)
         })
-    }
-
-    fn replaces(&self, mode: rusqlite::vtab::ConflictMode) -> bool {
-        mode == rusqlite::vtab::ConflictMode::Replace
     }
 }
 
@@ -300,7 +296,7 @@ impl UpdateVTab<'_> for RawTable {
     fn insert(&mut self, values: &Inserts<'_>) -> Result<i64> {
         // SAFETY: SQLite calls this function, so its handle is alive.
         let mode = unsafe { values.on_conflict(self.connection) };
-        let replaces = self.replaces(mode);
+        let replaces = mode == ConflictMode::Replace;
         self.change(|txn, database, arguments, width| {
             let key = arguments.key.store(argument(values, 2)?, width, "key")?;
             let value = arguments.value.store(argument(values, 3)?, 8, "value")?;
@@ -316,7 +312,7 @@ impl UpdateVTab<'_> for RawTable {
     fn update(&mut self, values: &Updates<'_>) -> Result<()> {
         // SAFETY: SQLite calls this function, so its handle is alive.
         let mode = unsafe { values.on_conflict(self.connection) };
-        let replaces = self.replaces(mode);
+        let replaces = mode == ConflictMode::Replace;
         self.change(|txn, database, arguments, width| {
             let old = arguments.key.store(argument(values, 0)?, width, "key")?;
             let key = arguments.key.store(argument(values, 2)?, width, "key")?;
