@@ -214,7 +214,7 @@ fn play(conflict: &Conflict, programs: [Program; 2]) -> [Vec<String>; 2] {
 }
 
 #[test]
-#[ignore = "not run since glue is compared without its number"]
+#[ignore = "another program may take the port of a server that starts again"]
 fn two_of_our_servers_agree_after_each_conflict() {
     if !is_ours() {
         return;
@@ -227,7 +227,7 @@ fn two_of_our_servers_agree_after_each_conflict() {
 }
 
 #[test]
-#[ignore = "not run since glue is compared without its number"]
+#[ignore = "another program may take the port of a server that starts again"]
 fn our_server_and_slapd_agree_where_two_slapds_do() {
     if !is_ours() {
         return;
