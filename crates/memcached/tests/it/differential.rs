@@ -324,7 +324,7 @@ fn ask(client: &mut Client, question: &Question) -> String {
 ///   item keeps its marks, and blanks pad a shorter number.
 /// - It refuses a number of 64 bits if it finds a `-` in stale memory behind the value.
 ///
-/// Returns true if it has refused such a number.
+/// Returns true if the number has 64 bits, so that the real program may have refused it.
 fn settle_count(clients: &mut (Client, Client), question: &Question) -> bool {
     let mut words = question.text.split_ascii_whitespace();
     let (name, key) = (words.next(), words.next());
@@ -335,9 +335,6 @@ fn settle_count(clients: &mut (Client, Client), question: &Question) -> bool {
     let b = if is_base64 { " b" } else { "" };
     let read = format!("mg {key} v h u{b}\r\n");
     let (ours, theirs) = (clients.0.ask(&read), clients.1.ask(&read));
-    if ours == theirs {
-        return false;
-    }
     let number = |answer: &str| -> Option<u64> {
         let (_, value) = answer.split_once("\r\n")?;
         let is_blank = |letter: char| letter.is_ascii_whitespace() || letter == '\x0b';
@@ -345,6 +342,9 @@ fn settle_count(clients: &mut (Client, Client), question: &Question) -> bool {
         first?.parse().ok()
     };
     let is_huge = number(&theirs).is_some_and(|number| i64::try_from(number).is_err());
+    if ours == theirs {
+        return is_huge;
+    }
     assert!(number(&ours).is_some(), "{ours:?} {theirs:?}");
     assert!(
         is_huge || number(&ours) == number(&theirs),
