@@ -340,6 +340,7 @@ fn rules_and_dashboard_name_figures_that_exist() {
     }
     // Each alert is explained.
     let alerts = std::fs::read_to_string(format!("{folder}/alerts.yml")).expect("a file");
+    let tested = std::fs::read_to_string(format!("{folder}/alerts_test.yml")).expect("a file");
     let page = format!("{folder}/../../docs/monitoring.md");
     let page = std::fs::read_to_string(page).expect("the page about monitoring");
     for alert in alerts
@@ -347,6 +348,11 @@ fn rules_and_dashboard_name_figures_that_exist() {
         .filter_map(|line| line.trim().strip_prefix("- alert: "))
     {
         assert!(page.contains(&format!("`{alert}`")), "{alert}");
+        // A test of the rules lets it fire, and another does not.
+        let begins = format!("alertname: {alert}\n        exp_alerts:");
+        let tests: Vec<&str> = tested.split(&begins).skip(1).collect();
+        assert!(tests.iter().any(|test| test.starts_with(" []")), "{alert}");
+        assert!(tests.iter().any(|test| test.starts_with('\n')), "{alert}");
     }
 }
 
