@@ -121,6 +121,7 @@ def look_at(paths):
         for dark in [False, True]:
             name = shot_name(path)
             shot(f"{name}-{'dark' if dark else 'light'}", dark=dark)
+        shot(f"{name}-phone-dark", width=375, dark=True)
         overflow = shot(f"{name}-phone", width=375)
         check(overflow <= 0, f"{path} is {overflow} pixels wider than a phone")
 
