@@ -1,11 +1,13 @@
 //! Filters as text in the form of slapd. Names are those of the schema, and values are in normal
-//! form. A question mark comes before an item that is Undefined.
+//! form. A question mark comes before an item that is Undefined. Passwords are not shown.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use fulgurite_ldap::{self as ldap, Assertion, Extensible, Substrings};
 use fulgurite_schema::{AttributeDescription, Dn, Filter, Schema, Truth};
+
+use super::masked::{MASK, is_password};
 
 /// The syntax of names (RFC 4517, section 3.3.9).
 const DISTINGUISHED_NAME: &str = "1.3.6.1.4.1.1466.115.121.1.12";
@@ -76,6 +78,9 @@ impl Names<'_> {
     }
 
     fn value<'v>(&self, attribute: &[u8], value: &'v [u8]) -> Cow<'v, [u8]> {
+        if is_password(self.schema, attribute) {
+            return Cow::Borrowed(MASK.as_bytes());
+        }
         match self.schema.describe(attribute) {
             Ok(known) if !self.undefined => normal_text(self.schema, &known, value),
             _ => Cow::Borrowed(value),
@@ -85,6 +90,10 @@ impl Names<'_> {
     fn substrings(&self, substrings: &Substrings<'_>, out: &mut String) {
         self.attribute(substrings.attribute, out);
         out.push('=');
+        if is_password(self.schema, substrings.attribute) {
+            out.push_str(MASK);
+            return;
+        }
         let described = self.schema.describe(substrings.attribute).ok();
         let rule = described.and_then(|one| self.schema.attribute_at(one.attribute).substring);
         let folds = rule.is_some_and(|rule| !rule.name.starts_with("caseExact"));
@@ -114,7 +123,9 @@ impl Names<'_> {
         }
         out.push_str(":=");
         let value = match (extensible.attribute, extensible.rule) {
-            (Some(attribute), None) => self.value(attribute, extensible.value),
+            (Some(attribute), rule) if rule.is_none() || is_password(self.schema, attribute) => {
+                self.value(attribute, extensible.value)
+            }
             _ => Cow::Borrowed(extensible.value),
         };
         escape(&value, out);
@@ -174,6 +185,27 @@ mod tests {
         let schema = Schema::standard();
         let parsed = FilterBuf::parse(filter).expect("a filter");
         filter_text(&schema, &parsed.filter())
+    }
+
+    #[test]
+    fn asserted_passwords_are_masked() {
+        for (filter, expected) in [
+            (
+                "(&(uid=ada)(userPassword=a))",
+                "(&(uid=ada)(userPassword=...))",
+            ),
+            ("(2.5.4.35;x-a=a)", "(userPassword;x-a=...)"),
+            ("(userPassword>=a)", "(?userPassword>=...)"),
+            ("(userPassword=a*)", "(?userPassword=...)"),
+            (
+                "(userPassword:octetStringMatch:=a)",
+                "(userPassword:octetStringMatch:=...)",
+            ),
+            ("(userPassword=*)", "(userPassword=*)"),
+        ] {
+            // A filter may be Undefined, which is no matter here.
+            assert_eq!(text(filter).replace('?', ""), expected.replace('?', ""));
+        }
     }
 
     #[test]

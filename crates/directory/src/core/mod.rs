@@ -21,6 +21,7 @@ pub(crate) mod group_queue;
 pub(crate) mod index_advice;
 pub(crate) mod limits;
 pub(crate) mod logged_operations;
+pub(crate) mod masked;
 pub(crate) mod membership;
 pub(crate) mod notices;
 pub(crate) mod replication;

@@ -2,16 +2,17 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fulgurite_schema::{Attribute, AttributeIndex, Schema};
+use fulgurite_schema::{Attribute, Schema};
 
 use super::audit_record::{AuditBody, RecordHeader, operation_name};
+use crate::core::masked::is_password_name;
 
 /// Appends a record as one line.
 pub(super) fn write_line(
     out: &mut Vec<u8>,
     header: &RecordHeader<'_>,
     body: &AuditBody<'_>,
-    (schema, password): (&Schema, AttributeIndex),
+    schema: &Schema,
 ) {
     let mut object = Object::begin(out);
     object.string("time", &header.time);
@@ -31,8 +32,8 @@ pub(super) fn write_line(
             let out = object.member("attributes");
             let mut held = Object::begin(out);
             for attribute in *attributes {
-                let values = held.member(&attribute.description.text(schema));
-                write_values(values, attribute, password);
+                let name = attribute.description.text(schema);
+                write_values(held.member(&name), attribute, &name);
             }
             held.end();
         }
@@ -45,8 +46,9 @@ pub(super) fn write_line(
                 }
                 let mut written = Object::begin(out);
                 written.string("operation", operation_name(change.operation));
-                written.string("attribute", &change.attribute.description.text(schema));
-                write_values(written.member("values"), &change.attribute, password);
+                let name = change.attribute.description.text(schema);
+                written.string("attribute", &name);
+                write_values(written.member("values"), &change.attribute, &name);
                 written.end();
             }
             out.push(b']');
@@ -68,17 +70,23 @@ pub(super) fn write_line(
     out.push(b'\n');
 }
 
-/// Appends a list of values. A value that is no text, or a password, is an object with base64.
-fn write_values(out: &mut Vec<u8>, attribute: &Attribute, password: AttributeIndex) {
-    let is_password = attribute.description.attribute == password;
+/// Appends a list of values. One that is no text is an object with base64. One that is a password
+/// is an object without it.
+fn write_values(out: &mut Vec<u8>, attribute: &Attribute, name: &str) {
+    let is_password = is_password_name(name);
     out.push(b'[');
     for (number, value) in attribute.values.iter().enumerate() {
         if number > 0 {
             out.push(b',');
         }
         match str::from_utf8(value) {
-            Ok(text) if !is_password => write_string(out, text),
-            _ => {
+            _ if is_password => {
+                let mut object = Object::begin(out);
+                object.raw("masked", "true");
+                object.end();
+            }
+            Ok(text) => write_string(out, text),
+            Err(_) => {
                 let mut object = Object::begin(out);
                 object.string("base64", &STANDARD.encode(value));
                 object.end();

@@ -108,7 +108,7 @@ pub(crate) fn write_record(
     definitions: (&Schema, AttributeIndex),
 ) {
     match json {
-        true => audit_json::write_line(out, header, body, definitions),
+        true => audit_json::write_line(out, header, body, definitions.0),
         false => write_ldif(out, header, body, definitions),
     }
 }

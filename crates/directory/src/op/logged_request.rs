@@ -1,4 +1,4 @@
-//! The parts of requests as the texts of a record.
+//! The parts of requests as the texts of a record. Passwords are masked.
 
 use std::fmt::Write as _;
 
@@ -10,6 +10,7 @@ use fulgurite_store::OperationRecord;
 
 use crate::core::filter_text::{filter_text, normal_text};
 use crate::core::logged_operations::LoggedField;
+use crate::core::masked::{MASK, is_password};
 use crate::write::change_log::operator;
 
 /// Adds the fields of a request about the entry `target`.
@@ -42,7 +43,10 @@ pub(super) fn push_request(
                 Err(_) => (assertion.attribute.to_vec(), assertion.value.into()),
             };
             text.push(b'=');
-            text.extend_from_slice(&value);
+            match is_password(schema, assertion.attribute) {
+                true => text.extend_from_slice(MASK.as_bytes()),
+                false => text.extend_from_slice(&value),
+            }
             record.push(LoggedField::Assertion.number(), text);
         }
         Request::Add(add) => {
@@ -139,8 +143,10 @@ fn push_values(
     };
     prefix.extend_from_slice(&[b':', sign]);
     let mut has_values = false;
+    let is_password = is_password(schema, attribute.description);
     for value in attribute.values.iter() {
         has_values = true;
+        let value = if is_password { MASK.as_bytes() } else { value };
         let text = [prefix.as_slice(), b" ", value].concat();
         record.push(LoggedField::Change.number(), text);
     }

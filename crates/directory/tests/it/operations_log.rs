@@ -12,7 +12,9 @@ use fulgurite_ldap::{
 
 use crate::accesslog::{assert_ok, records, world_with};
 use crate::guards::overlay;
-use crate::support::{EntryText, JANE, PEOPLE, TOP, World, asked, decode, delete_pdu};
+use crate::support::{
+    EntryText, JANE, PEOPLE, TOP, World, add_pdu, asked, decode, delete_pdu, modify_pdu,
+};
 
 fn logging<'p>(folder: &'p Path, lines: &'p [&str]) -> impl Fn(&mut DirectoryOptions) + use<'p> {
     move |options| {
@@ -41,6 +43,56 @@ fn done(world: &World, session: &Session, message: &Message<'_>, code: ResultCod
         &[],
     );
     world.directory.end_record(*begun, &out);
+}
+
+#[test]
+fn passwords_of_refused_updates_and_of_questions_are_masked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = world_with(logging(folder.path(), &["logops all"]));
+    let password = "secret-word";
+    let request = CompareRequest {
+        dn: JANE.as_bytes(),
+        assertion: Assertion {
+            attribute: b"USERPASSWORD;x-a",
+            value: password.as_bytes(),
+        },
+    };
+    let compare = Message {
+        id: 3,
+        request: Request::Compare(request),
+        controls: fulgurite_ldap::Controls::NONE,
+    };
+    let refused = ResultCode::InsufficientAccessRights;
+    done(&world, &world.root(), &compare, ResultCode::NoSuchAttribute);
+    let changes: [(ModifyOperation, &str, &[&str]); 2] = [
+        (ModifyOperation::Replace, "userPassword", &[password]),
+        (ModifyOperation::Add, "2.5.4.35", &[password, "other"]),
+    ];
+    let modify = modify_pdu(JANE, &changes);
+    done(&world, &world.root(), &decode(&modify), refused);
+    let values = [("objectClass", "person"), ("userPassword", password)];
+    let add = add_pdu(JANE, &values);
+    done(&world, &world.root(), &decode(&add), refused);
+    let filter = "(|(userPassword=secret-word)(2.5.4.35=secret-word*))";
+    let search = asked(TOP, Scope::Subtree, filter, &[]).pdu();
+    done(&world, &world.root(), &decode(&search), ResultCode::Success);
+    let all = records(&world, "(objectClass=auditObject)");
+    let text = format!("{all:?}").to_lowercase();
+    assert!(!text.contains(password), "{text}");
+    let of = |kind: &str| {
+        let mut all = all.iter();
+        all.find(|entry| entry.get("reqType") == [kind])
+            .expect(kind)
+    };
+    assert_eq!(of("compare").get("reqAssertion"), ["userPassword;x-a=..."]);
+    let changed = [
+        "userPassword:= ...",
+        ":",
+        "userPassword:+ ...",
+        "userPassword:+ ...",
+    ];
+    assert_eq!(of("modify").get("reqMod"), changed[..]);
+    assert_eq!(of("add").get("reqMod").last(), Some(&"userPassword:+ ..."));
 }
 
 fn compare(world: &World, dn: &str, code: ResultCode) {
