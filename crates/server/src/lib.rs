@@ -76,6 +76,7 @@ pub use driver::stop::StopHandle;
 pub use fulgurite_directory::{ExtendedReply, ExtendedStep, Progress};
 pub use fulgurite_policy::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};
 pub use log_loss::count_lost_log_line;
+pub use metrics::answer_metrics_bytes;
 pub use metrics::family::{metric_names, metrics_table};
 pub use session::bind_delays::BindDelays;
 pub use session::cancel_token::CancelToken;

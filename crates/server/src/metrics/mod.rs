@@ -21,6 +21,7 @@ mod process;
 mod stores;
 mod token;
 
+pub use connection::answer_metrics_bytes;
 pub(crate) use stores::csn_seconds;
 
 #[cfg(test)]

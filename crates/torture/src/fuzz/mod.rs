@@ -19,6 +19,7 @@ mod dump_text;
 mod files;
 mod frames;
 mod meaning;
+mod metrics;
 mod operations;
 mod pages;
 mod replication;
@@ -37,6 +38,7 @@ pub use dump_text::dump_text;
 pub use files::{check_image, open_and_scan, open_write};
 pub use frames::cluster_frame;
 pub use meaning::{access_rules, schema_filter, schema_name, schema_text, schema_values};
+pub use metrics::metrics_http;
 pub use operations::operations;
 pub use pages::{free_record, meta, page_views};
 pub use replication::{sync_consumer, sync_provider};
@@ -94,6 +96,7 @@ targets! {
     slapd_conf: seeds::slapd_confs,
     settings_toml: seeds::settings,
     console_http: console::seeds,
+    metrics_http: metrics::seeds,
 }
 
 /// Writes the seeds of all targets below a directory.

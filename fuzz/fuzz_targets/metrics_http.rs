@@ -1,0 +1,2 @@
+#![no_main]
+fulgurite_fuzz::target!(metrics_http);
