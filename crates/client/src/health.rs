@@ -8,6 +8,9 @@ use crate::monitored::{count, duration, fact, number, numbers};
 /// A share of the bound of a file, or of a disk, that is worth a warning, in percent.
 const FULL_WARNING: u64 = 80;
 
+/// A share of the connections that is worth a warning, in percent. The alert has the same.
+const CONNECTIONS_WARNING: u64 = 90;
+
 /// Seconds for which a reader may keep a state of the data without a warning.
 const READER_WARNING_S: u64 = 600;
 
@@ -164,6 +167,24 @@ pub fn of_backups(entry: Option<&Entry>) -> HealthCheck {
     }
 }
 
+/// Judges the number of open connections, by the counters below `cn=Connections`.
+#[must_use]
+pub fn of_connections(counters: &[Entry]) -> Option<HealthCheck> {
+    let counter = |name: &str| {
+        let mut counters = counters.iter();
+        let found = counters.find(|entry| entry.first("cn").as_deref() == Some(name));
+        found.map(|entry| number(entry, "monitorCounter"))
+    };
+    let (open, max) = (counter("Current")?, counter("Max File Descriptors")?);
+    let is_well = open.saturating_mul(100) < max.saturating_mul(CONNECTIONS_WARNING);
+    let remedy = match is_well {
+        true => "",
+        false => " Further clients are refused at the bound: see limits.idle, limits.connections.",
+    };
+    let text = format!("{open} of {max} are open.{remedy}");
+    Some(HealthCheck::new("Connections", is_well, text))
+}
+
 /// Judges the log, by its entry. There is none unless lines were lost.
 #[must_use]
 pub fn of_log(entry: &Entry) -> Option<HealthCheck> {
@@ -267,6 +288,20 @@ mod tests {
             Some(false)
         );
         assert_eq!(certificate("other: 1".to_owned()), None);
+        let connections = |open: &str| {
+            let counter =
+                |name: &str, count: &str| entry(&[("cn", &[name]), ("monitorCounter", &[count])]);
+            let counters = [
+                counter("Current", open),
+                counter("Max File Descriptors", "100"),
+            ];
+            of_connections(&counters).map(|check| check.is_well)
+        };
+        assert_eq!(
+            (connections("89"), connections("90")),
+            (Some(true), Some(false))
+        );
+        assert_eq!(of_connections(&[]), None);
         let log = |fact: &str| of_log(&of(&[fact])).map(|check| check.is_well);
         assert_eq!(
             (log("lost lines: 2"), log("lost lines: 0")),

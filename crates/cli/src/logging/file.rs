@@ -111,8 +111,13 @@ pub(crate) fn reopen() {
             Err(error) => (log.path.clone(), error),
         }
     };
-    // The event goes to the file, so its lock is free by now.
+    // The event goes to the file, so its lock is free by now. Standard error has it,
+    // too, because that file may be out of sight.
     let (path, error) = failed;
+    eprintln!(
+        "fulgurite: cannot open {} again: {error}; the log goes on to the file that was open",
+        path.display()
+    );
     tracing::error!("cannot open {} again: {error}", path.display());
 }
 

@@ -83,10 +83,12 @@ fn look(client: &mut Client, databases: &[Entry]) -> Result<Vec<HealthCheck>, Ld
     let backups = branch(client, "Backups", "(objectClass=monitoredObject)")?;
     let logs = branch(client, "Log", "(objectClass=monitoredObject)")?;
     let certificates = branch(client, "TLS", "(objectClass=monitoredObject)")?;
+    let counters = branch(client, "Connections", "(objectClass=monitorCounterObject)")?;
     let mut checks: Vec<_> = databases.iter().flat_map(health::of_database).collect();
     checks.extend(consumers.iter().map(health::of_consumer));
     checks.push(health::of_backups(backups.first()));
     checks.extend(certificates.first().and_then(health::of_certificate));
+    checks.extend(health::of_connections(&counters));
     checks.extend(logs.first().and_then(health::of_log));
     Ok(checks)
 }

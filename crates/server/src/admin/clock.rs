@@ -26,9 +26,10 @@ pub(crate) struct ClockWatch {
 
 impl ClockWatch {
     /// Compares both clocks, and writes jumps to the log. Returns true if it is time to look at the
-    /// changes, too.
+    /// changes, too, as it is after a jump.
     pub(crate) fn look(&mut self, clock: SystemTime, now: Instant) -> bool {
-        if let Some(seconds) = self.jump_s(clock, now) {
+        let jump = self.jump_s(clock, now);
+        if let Some(seconds) = jump {
             let direction = if seconds < 0 { "back" } else { "forward" };
             tracing::warn!(
                 "the clock of this machine has jumped {} seconds {direction}; times of changes \
@@ -37,7 +38,7 @@ impl ClockWatch {
             );
         }
         let is_due = |at: Instant| now.saturating_duration_since(at) >= MEASURE_EVERY;
-        let is_due = self.measured.is_none_or(is_due);
+        let is_due = jump.is_some() || self.measured.is_none_or(is_due);
         if is_due {
             self.measured = Some(now);
         }
@@ -112,6 +113,8 @@ mod tests {
             watch.look(UNIX_EPOCH + passed, start + passed)
         });
         assert_eq!(looks.count(), 4);
+        let (hour, after) = (Duration::from_secs(3600), Duration::from_secs(91));
+        assert!(watch.look(UNIX_EPOCH + hour, start + after));
         watch.tell("dc=a", Some(61));
         watch.tell("dc=a", Some(60));
         assert_eq!(watch.ahead, ["dc=a"]);

@@ -111,8 +111,9 @@ impl Report {
                 self.uptime_s = Some(number(&entry, "monitoredInfo"));
             }
         }
-        for entry in branch("Connections", "(objectClass=monitorCounterObject)")? {
-            let count = number(&entry, "monitorCounter");
+        let counters = branch("Connections", "(objectClass=monitorCounterObject)")?;
+        for entry in &counters {
+            let count = number(entry, "monitorCounter");
             let connections = &mut self.connections;
             match entry.first("cn").as_deref() {
                 Some("Current") => connections.open = count,
@@ -140,6 +141,7 @@ impl Report {
         self.warn(consumers.iter().map(health::of_consumer));
         self.warn([health::of_backups(backups.first())]);
         self.warn(certificates.first().and_then(health::of_certificate));
+        self.warn(health::of_connections(&counters));
         self.warn(logs.first().and_then(health::of_log));
         Ok(())
     }
