@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::sample::{ClientCounters, Sample};
+use super::sample::{ClientCounters, LastingOperation, Sample, SlowSearch};
 use crate::remote::printer::shown;
 
 /// The changes of the counters between two samples.
@@ -19,6 +19,8 @@ pub(super) struct Report {
     operations: Vec<OperationRate>,
     /// The busiest first.
     clients: Vec<ClientRate>,
+    lasting: Vec<LastingOperation>,
+    slow: Vec<SlowSearch>,
 }
 
 /// Operations of one kind.
@@ -72,6 +74,8 @@ impl Report {
             ),
             operations: operations.collect(),
             clients,
+            lasting: now.lasting.clone(),
+            slow: now.slow.clone(),
         }
     }
 
@@ -80,8 +84,8 @@ impl Report {
         (count as f64 / self.seconds * 10.0).round() / 10.0
     }
 
-    /// Returns the report as a screen.
-    pub(super) fn screen(&self, clients_max: usize) -> String {
+    /// Returns the report as a screen, with a bound for the lines of each kind.
+    pub(super) fn screen(&self, lines_max: usize) -> String {
         let mut out = String::new();
         let _ = writeln!(
             out,
@@ -98,7 +102,7 @@ impl Report {
             let _ = writeln!(out, "{:<16} {rate:>10.1} {:>9}", one.kind, one.running);
         }
         out.push_str("\nclient  per second  running  waiting  address and identity\n");
-        for client in self.clients.iter().take(clients_max) {
+        for client in self.clients.iter().take(lines_max) {
             let ClientCounters {
                 address,
                 identity,
@@ -116,16 +120,50 @@ impl Report {
                 client.id
             );
         }
-        if let Some(more) = self.clients.len().checked_sub(clients_max)
-            && more > 0
-        {
-            let _ = writeln!(out, "        and {more} more");
-        }
+        more(&mut out, self.clients.len(), lines_max);
+        self.lasting(&mut out, lines_max);
+        self.slow(&mut out, lines_max);
         out
     }
 
+    fn lasting(&self, out: &mut String, lines_max: usize) {
+        if self.lasting.is_empty() {
+            return;
+        }
+        out.push_str(
+            "\noperation  looked at  state, kind and filter; cancel with --cancel OPERATION\n",
+        );
+        for one in self.lasting.iter().take(lines_max) {
+            let [state, kind, filter] = [&one.state, &one.kind, &one.filter];
+            let text = shown(format!("{state}: {kind} {filter}").trim_end().as_bytes());
+            let _ = writeln!(out, "{:>9}  {:>9}  {text}", one.id, one.examined);
+        }
+        more(out, self.lasting.len(), lines_max);
+    }
+
+    fn slow(&self, out: &mut String, lines_max: usize) {
+        if self.slow.is_empty() {
+            return;
+        }
+        out.push_str("\nsearches  looked at  returned  longest ms  slow filter, below, and plan\n");
+        for one in self.slow.iter().take(lines_max) {
+            let (filter, base) = (shown(one.filter.as_bytes()), shown(one.database.as_bytes()));
+            let _ = writeln!(
+                out,
+                "{:>8}  {:>9}  {:>8}  {:>10}  {filter} below {base}",
+                one.count, one.examined, one.returned, one.longest_ms
+            );
+            let _ = writeln!(out, "{:43}{}", "", shown(one.plan.as_bytes()));
+            if !one.missing.is_empty() {
+                let missing = one.missing.join(" ");
+                let _ = writeln!(out, "{:43}missing index: {}", "", shown(missing.as_bytes()));
+            }
+        }
+        more(out, self.slow.len(), lines_max);
+    }
+
     /// Returns the report as one object of JSON on a line.
-    pub(super) fn json(&self, clients_max: usize) -> String {
+    pub(super) fn json(&self, lines_max: usize) -> String {
         let operations = self.operations.iter().map(|one| {
             json!({
                 "operation": one.kind,
@@ -134,7 +172,7 @@ impl Report {
                 "running": one.running,
             })
         });
-        let clients = self.clients.iter().take(clients_max).map(|client| {
+        let clients = self.clients.iter().take(lines_max).map(|client| {
             json!({
                 "connection": client.id,
                 "completed": client.completed,
@@ -147,6 +185,28 @@ impl Report {
                 "stalled": client.counters.is_stalled,
             })
         });
+        let lasting = self.lasting.iter().take(lines_max).map(|one| {
+            json!({
+                "operation": one.id,
+                "kind": one.kind,
+                "state": one.state,
+                "since": one.since,
+                "filter": one.filter,
+                "looked_at": one.examined,
+            })
+        });
+        let slow = self.slow.iter().take(lines_max).map(|one| {
+            json!({
+                "database": one.database,
+                "filter": one.filter,
+                "plan": one.plan,
+                "count": one.count,
+                "looked_at": one.examined,
+                "returned": one.returned,
+                "longest_ms": one.longest_ms,
+                "missing": one.missing,
+            })
+        });
         let object = json!({
             "seconds": self.seconds,
             "connections": self.connections,
@@ -155,8 +215,17 @@ impl Report {
             "sent_entries": self.sent.1,
             "operations": operations.collect::<Vec<_>>(),
             "clients": clients.collect::<Vec<_>>(),
+            "lasting_operations": lasting.collect::<Vec<_>>(),
+            "slow_searches": slow.collect::<Vec<_>>(),
         });
         format!("{object}\n")
+    }
+}
+
+/// Tells how many lines are not shown.
+fn more(out: &mut String, len: usize, shown: usize) {
+    if len > shown {
+        let _ = writeln!(out, "        and {} more", len - shown);
     }
 }
 
@@ -186,6 +255,15 @@ mod tests {
             sent: (2048 * seconds, 10 * seconds),
             total: 5 + seconds,
             clients,
+            lasting: vec![LastingOperation {
+                id: "4/2".to_owned(),
+                kind: "Search".to_owned(),
+                state: "runs".to_owned(),
+                filter: "(cn=\u{7})".to_owned(),
+                examined: 9000,
+                ..LastingOperation::default()
+            }],
+            slow: vec![SlowSearch::default(); 3],
         };
         let before = [(1, client("a", 100, 0)), (2, client("b", 7, 0))];
         let now = [
@@ -215,10 +293,12 @@ mod tests {
             "Search                  9.5         2\n",
             "     1         5.0        0        0  a  \n     4         2.0        2        0  d  \n",
             "        and 1 more\n",
+            "      4/2       9000  runs: Search (cn=\\u{7})\n",
         ] {
             assert!(screen.contains(part), "{part:?} is missing:\n{screen}");
         }
         assert!(!screen.contains("Add"), "{screen}");
+        assert_eq!(screen.matches("and 1 more").count(), 2, "{screen}");
     }
 
     #[test]
@@ -230,5 +310,7 @@ mod tests {
         assert_eq!(read["operations"][0]["running"], 2);
         assert_eq!(read["clients"][1]["connection"], 4);
         assert_eq!(read["clients"][2]["completed"], 4);
+        assert_eq!(read["lasting_operations"][0]["operation"], "4/2");
+        assert_eq!(read["slow_searches"].as_array().unwrap().len(), 3);
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::bail;
+use fulgurite_client::monitored::{count, fact, facts, number, numbers};
+use fulgurite_client::names::{first_part, parent};
 use fulgurite_client::{Client, Entry, Scope};
 
 /// Counters at one moment.
@@ -18,6 +20,38 @@ pub(super) struct Sample {
     pub(super) clients: BTreeMap<u64, ClientCounters>,
     /// Connections since the start.
     pub(super) total: u64,
+    /// The operations that have been under way for a while.
+    pub(super) lasting: Vec<LastingOperation>,
+    /// The searches that lack an index or took long, the most costly first.
+    pub(super) slow: Vec<SlowSearch>,
+}
+
+/// An operation that has been under way for a while.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct LastingOperation {
+    /// The numbers of its connection and of itself: `7/5`.
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) state: String,
+    pub(super) since: String,
+    /// The filter of a search; empty for others.
+    pub(super) filter: String,
+    /// Entries that a search has looked at.
+    pub(super) examined: u64,
+}
+
+/// A kind of searches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SlowSearch {
+    pub(super) database: String,
+    pub(super) filter: String,
+    pub(super) plan: String,
+    pub(super) count: u64,
+    pub(super) examined: u64,
+    pub(super) returned: u64,
+    /// The time of the longest, in milliseconds.
+    pub(super) longest_ms: u64,
+    pub(super) missing: Vec<String>,
 }
 
 /// The counters of a connection.
@@ -70,6 +104,11 @@ impl Sample {
                 .next()
                 .map_or(0, |entry| number(entry, "monitorCounter")),
             clients: clients.collect(),
+            lasting: connections.iter().filter_map(lasting_of).collect(),
+            slow: branch(client, "Searches", "(monitoredInfo=filter: *)")?
+                .iter()
+                .map(slow_of)
+                .collect(),
         })
     }
 }
@@ -93,7 +132,33 @@ fn counters_of(entry: &Entry) -> ClientCounters {
     }
 }
 
-fn number(entry: &Entry, attribute: &str) -> u64 {
-    let value = entry.first(attribute);
-    value.and_then(|text| text.parse().ok()).unwrap_or(0)
+/// Returns the operation of an entry; `None` for other entries.
+fn lasting_of(entry: &Entry) -> Option<LastingOperation> {
+    let kind = fact(entry, "kind")?;
+    let number_in = |dn: &str| numbers(&first_part(dn)?.1).first().copied();
+    let connection = number_in(&parent(&entry.dn)?)?;
+    let text = |name: &str| fact(entry, name).unwrap_or_default();
+    Some(LastingOperation {
+        id: format!("{connection}/{}", number_in(&entry.dn)?),
+        kind,
+        state: text("state"),
+        since: text("since"),
+        filter: text("filter"),
+        examined: count(entry, "looked at").unwrap_or(0),
+    })
+}
+
+fn slow_of(entry: &Entry) -> SlowSearch {
+    let text = |name: &str| fact(entry, name).unwrap_or_default();
+    let longest = numbers(&text("longest")).first().copied();
+    SlowSearch {
+        database: text("database"),
+        filter: text("filter"),
+        plan: text("plan"),
+        count: count(entry, "count").unwrap_or(0),
+        examined: count(entry, "looked at").unwrap_or(0),
+        returned: count(entry, "returned").unwrap_or(0),
+        longest_ms: longest.unwrap_or(0),
+        missing: facts(entry, "missing index"),
+    }
 }
