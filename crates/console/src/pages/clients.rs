@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 use super::layout::{alert, search_form, server_page, token};
 use super::overview::closed;
-use crate::ldap::{LIST_MAX, LdapError, refusal};
+use crate::ldap::{LIST_MAX, LdapError, Listing, refusal};
 use crate::monitor::{branch, listing, time};
 use crate::request::{PageRequest, PageResponse};
 use crate::sessions::UserSession;
@@ -34,7 +34,7 @@ struct Clients {
     /// True if more of them fit.
     is_cut: bool,
     /// The operations that have been under way for a while.
-    running: Vec<Entry>,
+    running: Listing,
 }
 
 impl Clients {
@@ -70,7 +70,7 @@ impl Clients {
                 .first()
                 .map_or(0, |entry| number(entry, "monitorCounter")),
             is_cut: is_cut || is_longer,
-            running: branch(client, "Connections", running)?,
+            running: listing(client, "Connections", running)?,
         })
     }
 }
@@ -136,14 +136,17 @@ fn running(operations: &[Entry]) -> Markup {
 /// Returns the operations that have been under way for a while, with a button for each.
 fn under_way(clients: &Clients, session: &UserSession) -> Markup {
     html! {
-        @if !clients.running.is_empty() {
+        @if !clients.running.entries.is_empty() {
             table.stacked {
-                caption { "Operations under way for more than half a second" }
+                caption {
+                    "Operations under way for more than half a second"
+                    @if clients.running.is_cut { "; the first " (LIST_MAX) ", there are more" }
+                }
                 thead { tr {
                     th scope="col" { "Operation" } th scope="col" { "Since" } th scope="col" { "State" }
                     th.n scope="col" { "Looked at" } th scope="col" { "Action" }
                 } }
-                tbody { @for entry in &clients.running { (operation(entry, session)) } }
+                tbody { @for entry in &clients.running.entries { (operation(entry, session)) } }
             }
         }
     }
