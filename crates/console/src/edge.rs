@@ -13,17 +13,15 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::App;
 use crate::options::{ConsoleOptions, TlsSource};
+use crate::places::{Places, TakenPlace};
 use crate::request::{PageRequest, PageResponse, pairs};
 use crate::routes::answer;
-
-/// Connections at the same time.
-const CONNECTIONS_MAX: usize = 128;
 
 /// Bytes of a form, of a head, and of a request's target at most.
 const FORM_BYTES_MAX: usize = 1 << 20;
@@ -63,7 +61,7 @@ const HEADERS: [(&str, &str); 8] = [
 struct Edge {
     app: Arc<App>,
     tls: Option<TlsSource>,
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
 }
 
 /// Serves until `stop` is sent or dropped.
@@ -85,7 +83,7 @@ pub(crate) fn run(
     let edge = Arc::new(Edge {
         tls: options.tls.clone(),
         app: Arc::new(App::new(options)),
-        places: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
+        places: Arc::default(),
     });
     runtime.block_on(async {
         for listener in listeners {
@@ -116,7 +114,7 @@ async fn accept(edge: Arc<Edge>, listener: tokio::net::TcpListener) {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 // Connections beyond the bound are closed at once.
-                if let Ok(place) = Arc::clone(&edge.places).try_acquire_owned() {
+                if let Some(place) = edge.places.take(peer.ip()) {
                     tokio::spawn(serve(Arc::clone(&edge), stream, peer, place));
                 }
             }
@@ -128,27 +126,28 @@ async fn accept(edge: Arc<Edge>, listener: tokio::net::TcpListener) {
     }
 }
 
-async fn serve(edge: Arc<Edge>, stream: TcpStream, peer: SocketAddr, _place: OwnedSemaphorePermit) {
+async fn serve(edge: Arc<Edge>, stream: TcpStream, peer: SocketAddr, place: Arc<TakenPlace>) {
+    let (app, peer) = (Arc::clone(&edge.app), peer.ip());
     let Some(tls) = &edge.tls else {
-        return converse(Arc::clone(&edge.app), TokioIo::new(stream), peer.ip()).await;
+        return converse(app, TokioIo::new(stream), peer, place).await;
     };
     // Without a certificate nobody may see the pages.
     let Some(config) = tls() else { return };
     let handshake = timeout(STEP_TIME_MAX, TlsAcceptor::from(config).accept(stream));
     match handshake.await {
-        Ok(Ok(stream)) => converse(Arc::clone(&edge.app), TokioIo::new(stream), peer.ip()).await,
+        Ok(Ok(stream)) => converse(app, TokioIo::new(stream), peer, place).await,
         Ok(Err(error)) => tracing::debug!("console: TLS failed: {error}"),
         Err(_) => {}
     }
 }
 
-pub(crate) async fn converse<S>(app: Arc<App>, io: TokioIo<S>, peer: IpAddr)
+pub(crate) async fn converse<S>(app: Arc<App>, io: TokioIo<S>, peer: IpAddr, place: Arc<TakenPlace>)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + 'static,
 {
     let service = hyper::service::service_fn(move |request| {
-        let app = Arc::clone(&app);
-        async move { Ok::<_, Infallible>(respond(app, request, peer).await) }
+        let (app, place) = (Arc::clone(&app), Arc::clone(&place));
+        async move { Ok::<_, Infallible>(respond(app, request, peer, place).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -161,19 +160,33 @@ where
 }
 
 /// Answers one request. Pages are made on threads that may wait for the directory.
-async fn respond(app: Arc<App>, request: Request<Incoming>, peer: IpAddr) -> Response<Full<Bytes>> {
+///
+/// A client that leaves keeps its place until its page would have left. Otherwise it could ask for
+/// as many pages, and try as many passwords, as it can open connections.
+async fn respond(
+    app: Arc<App>,
+    request: Request<Incoming>,
+    peer: IpAddr,
+    place: Arc<TakenPlace>,
+) -> Response<Full<Bytes>> {
     let is_head = request.method() == Method::HEAD;
     let page = match read(request, peer).await {
         Err(refusal) => refusal,
         Ok(request) => {
-            let made = tokio::task::spawn_blocking(move || answer(&app, &request, Instant::now()));
-            made.await
-                .unwrap_or_else(|_| PageResponse::text(500, "the console failed; its log says why"))
+            let made = tokio::spawn(async move {
+                let page =
+                    tokio::task::spawn_blocking(move || answer(&app, &request, Instant::now()));
+                let page = page.await;
+                if let Some(at) = page.as_ref().ok().and_then(|page| page.not_before) {
+                    sleep_until(at.into()).await;
+                }
+                drop(place);
+                page
+            });
+            let made = made.await.and_then(|page| page);
+            made.unwrap_or_else(|_| PageResponse::text(500, "the console failed; its log says why"))
         }
     };
-    if let Some(at) = page.not_before {
-        sleep_until(at.into()).await;
-    }
     built(page, is_head)
 }
 
@@ -266,4 +279,64 @@ fn built(answer: PageResponse, is_head: bool) -> Response<Full<Bytes>> {
 /// Makes a listener ready for the runtime.
 pub(crate) fn prepare(listener: &TcpListener) -> io::Result<()> {
     listener.set_nonblocking(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::Ipv4Addr;
+    use std::os::unix::net::UnixStream;
+    use std::sync::{Mutex, mpsc};
+
+    use fulgurite_client::ClientError;
+
+    use super::*;
+    use crate::about::AboutServer;
+    use crate::sessions::lock;
+
+    #[test]
+    fn a_client_that_leaves_keeps_its_place_until_the_refusal() {
+        let (asked, is_asked) = mpsc::channel();
+        let (answer, answered) = mpsc::channel::<()>();
+        let answered = Mutex::new(answered);
+        let app = App::new(ConsoleOptions {
+            dial: Arc::new(move || {
+                let _ = asked.send(());
+                let _ = lock(&answered).recv();
+                Err(ClientError::Timeout)
+            }),
+            tls: None,
+            hosts: Vec::new(),
+            about: AboutServer::default(),
+        });
+        let places = Arc::new(Places::default());
+        let peer = IpAddr::from(Ipv4Addr::new(192, 0, 2, 1));
+        let place = places.take(peer).unwrap();
+        let (mut client, console) = UnixStream::pair().unwrap();
+        console.set_nonblocking(true).unwrap();
+        let form = "form=a&name=ada&password=wrong";
+        let head = format!(
+            "POST /login HTTP/1.1\r\nHost: localhost\r\nCookie: fulgurite-login=a\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n",
+            form.len()
+        );
+        client.write_all((head + form).as_bytes()).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        runtime.unwrap().block_on(async {
+            let console = tokio::net::UnixStream::from_std(console).unwrap();
+            let conversation = converse(Arc::new(app), TokioIo::new(console), peer, place);
+            let conversation = tokio::spawn(conversation);
+            let asked = tokio::task::spawn_blocking(move || is_asked.recv());
+            asked.await.unwrap().unwrap();
+            drop(client);
+            conversation.await.unwrap();
+            assert_eq!(places.taken(), 1);
+            answer.send(()).unwrap();
+            while places.taken() > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        });
+    }
 }

@@ -26,6 +26,7 @@ mod monitor;
 mod one_connection;
 mod options;
 mod pages;
+mod places;
 mod request;
 mod routes;
 mod schema;

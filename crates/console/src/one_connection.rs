@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use crate::app::App;
 use crate::edge::converse;
 use crate::options::ConsoleOptions;
+use crate::places::Places;
 
 /// The time for all answers. A refused login takes longer, and then the connection ends without.
 const TIME_MAX: Duration = Duration::from_millis(200);
@@ -33,8 +34,10 @@ pub fn answer_bytes(options: ConsoleOptions, bytes: &[u8]) -> io::Result<Vec<u8>
         runtime.block_on(async {
             let stream = tokio::net::UnixStream::from_std(console)?;
             let peer = Ipv4Addr::LOCALHOST.into();
+            let place = Arc::<Places>::default().take(peer);
+            let place = place.ok_or(io::ErrorKind::ResourceBusy)?;
             // Dropping the connection closes it.
-            let _ = timeout(TIME_MAX, converse(app, TokioIo::new(stream), peer)).await;
+            let _ = timeout(TIME_MAX, converse(app, TokioIo::new(stream), peer, place)).await;
             Ok::<_, io::Error>(())
         })?;
         Ok(asked.join().unwrap_or_default())

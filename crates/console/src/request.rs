@@ -28,6 +28,9 @@ pub(crate) struct PageResponse {
     pub(crate) cookies: Vec<String>,
     /// A response that must not leave earlier: it hides the work for it.
     pub(crate) not_before: Option<Instant>,
+    /// The DN of a user whose other sessions end, because it has another password, a lock, or
+    /// no entry now.
+    pub(crate) ends_sessions_of: Option<String>,
 }
 
 /// Returns the first value of a name.
@@ -65,6 +68,7 @@ impl PageResponse {
             location: None,
             cookies: Vec::new(),
             not_before: None,
+            ends_sessions_of: None,
         }
     }
 

@@ -83,7 +83,12 @@ fn answer_user(app: &App, request: &PageRequest, now: Instant) -> PageResponse {
         return login::left(app);
     }
     match page(request, &session) {
-        Ok(response) => response,
+        Ok(response) => {
+            if let Some(dn) = &response.ends_sessions_of {
+                app.sessions.end_others(dn, id);
+            }
+            response
+        }
         Err(LdapError::Gone) => {
             app.sessions.end(id);
             login::expired(app, request)

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fulgurite_client::Client;
+use fulgurite_client::names::normal;
 
 use crate::about::AboutServer;
 use crate::history::History;
@@ -148,6 +149,12 @@ impl Sessions {
         lock(&self.sessions).remove(&digest(id));
     }
 
+    /// Ends the sessions of a user but the one of an identifier.
+    pub(crate) fn end_others(&self, dn: &str, id: &str) {
+        let (dn, own) = (normal(dn), digest(id));
+        lock(&self.sessions).retain(|key, session| *key == own || normal(&session.dn) != dn);
+    }
+
     /// Ends the sessions whose time is over, and closes their connections.
     pub(crate) fn sweep(&self, now: Instant) {
         lock(&self.sessions).retain(|_, session| !session.is_over(now));
@@ -209,6 +216,12 @@ mod tests {
         assert!(sessions.get(&ids[1], last).is_none());
         assert!(sessions.get(&ids[0], last).is_some());
         assert!(sessions.get(&other, last).is_some());
+        sessions.end_others("CN = A", &ids[0]);
+        assert!(sessions.get(&ids[0], last).is_some());
+        assert!(ids[1..].iter().all(|id| sessions.get(id, last).is_none()));
+        assert!(sessions.get(&other, last).is_some());
+        sessions.end_others("cn=a", "");
+        assert!(sessions.get(&ids[0], last).is_none());
         sessions.end(&other);
         assert!(sessions.get(&other, last).is_none());
     }

@@ -1,6 +1,14 @@
 //! Bounds of failed logins, by address and by account.
+//!
+//! Each has a table of bounded size, so strangers can fill it with other names and addresses. Then
+//! the one with the fewest attempts leaves, and its number stays as the least of all newcomers. So
+//! an account never has more attempts than its bound, and those in the table are not touched.
+//!
+//! A table holds all addresses that the console can refuse within the time. The reason is that each
+//! refusal keeps one of its connections for a second.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,6 +16,8 @@ use std::time::{Duration, Instant};
 use fulgurite_ldap::dn::{self, Ava};
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::places::{CONNECTIONS_MAX, network};
+use crate::secrets::digest;
 use crate::sessions::lock;
 
 /// The time after which failures are forgotten.
@@ -17,24 +27,30 @@ const WINDOW: Duration = Duration::from_secs(5 * 60);
 const OF_ADDRESS_MAX: u32 = 20;
 const OF_ACCOUNT_MAX: u32 = 5;
 
-/// Addresses and accounts that are remembered at most.
-const REMEMBERED_MAX: usize = 10_000;
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Source {
-    Address(IpAddr),
-    /// The key of its DN.
-    Account(String),
-}
+/// Addresses, and accounts, that are remembered at most.
+const REMEMBERED_MAX: usize = CONNECTIONS_MAX * WINDOW.as_secs() as usize;
 
 /// Attempts of logins. A success forgets those of its account.
-#[derive(Debug, Default)]
-pub(crate) struct Throttle(Mutex<HashMap<Source, (u32, Instant)>>);
+#[derive(Debug)]
+pub(crate) struct Throttle {
+    addresses: Mutex<Attempts<IpAddr>>,
+    /// By the digests of the keys of their DNs, because a stranger chooses how long those are.
+    accounts: Mutex<Attempts<[u8; 32]>>,
+}
+
+impl Default for Throttle {
+    fn default() -> Self {
+        Throttle {
+            addresses: Mutex::new(Attempts::new(OF_ADDRESS_MAX, REMEMBERED_MAX)),
+            accounts: Mutex::new(Attempts::new(OF_ACCOUNT_MAX, REMEMBERED_MAX)),
+        }
+    }
+}
 
 impl Throttle {
     /// Counts an attempt of an address. Returns false if there were too many.
     pub(crate) fn admits_address(&self, address: IpAddr, now: Instant) -> bool {
-        self.admits(Source::Address(network(address)), OF_ADDRESS_MAX, now)
+        lock(&self.addresses).admits(network(address), now)
     }
 
     /// Counts an attempt at an account before its password is tried. Returns false if there were
@@ -42,49 +58,91 @@ impl Throttle {
     ///
     /// Attempts at the same time count, too, because each counts before it knows its end.
     pub(crate) fn admits_account(&self, dn: &str, now: Instant) -> bool {
-        self.admits(Source::Account(account_key(dn)), OF_ACCOUNT_MAX, now)
-    }
-
-    fn admits(&self, source: Source, max: u32, now: Instant) -> bool {
-        let is_fresh = |since: Instant| now.saturating_duration_since(since) < WINDOW;
-        let mut attempts = lock(&self.0);
-        if attempts.len() >= REMEMBERED_MAX {
-            attempts.retain(|_, (_, since)| is_fresh(*since));
-        }
-        if attempts.len() >= REMEMBERED_MAX && !attempts.contains_key(&source) {
-            return false;
-        }
-        let (count, since) = attempts.entry(source).or_insert((0, now));
-        if !is_fresh(*since) {
-            (*count, *since) = (0, now);
-        }
-        if *count >= max {
-            return false;
-        }
-        *count += 1;
-        true
+        lock(&self.accounts).admits(digest(&account_key(dn)), now)
     }
 
     /// Takes an attempt back, because it succeeded.
     pub(crate) fn succeeded(&self, address: IpAddr, dn: &str) {
-        let mut attempts = lock(&self.0);
-        attempts.remove(&Source::Account(account_key(dn)));
-        if let Some((count, _)) = attempts.get_mut(&Source::Address(network(address))) {
+        lock(&self.accounts)
+            .counted
+            .remove(&digest(&account_key(dn)));
+        lock(&self.addresses).take_back(&network(address));
+    }
+}
+
+/// A number of attempts, and the time of the first.
+type Counted = (u32, Instant);
+
+/// The attempts of addresses, or those at accounts.
+#[derive(Debug)]
+struct Attempts<K> {
+    attempts_max: u32,
+    remembered_max: usize,
+    counted: HashMap<K, Counted>,
+    /// The most attempts of those that have left for lack of room, and the latest of their times.
+    left: Option<Counted>,
+}
+
+impl<K: Copy + Eq + Hash> Attempts<K> {
+    fn new(attempts_max: u32, remembered_max: usize) -> Attempts<K> {
+        Attempts {
+            attempts_max,
+            remembered_max,
+            counted: HashMap::new(),
+            left: None,
+        }
+    }
+
+    /// Counts an attempt. Returns false if there were too many.
+    fn admits(&mut self, key: K, now: Instant) -> bool {
+        let count = match self.counted.get(&key) {
+            Some((count, since)) if is_fresh(*since, now) => *count,
+            _ => self.begin(key, now),
+        };
+        if count >= self.attempts_max {
+            return false;
+        }
+        if let Some((count, _)) = self.counted.get_mut(&key) {
+            *count += 1;
+        }
+        true
+    }
+
+    /// Makes room for a newcomer, and returns the attempts that it may have had before.
+    fn begin(&mut self, key: K, now: Instant) -> u32 {
+        self.counted.remove(&key);
+        if self.counted.len() >= self.remembered_max {
+            self.counted.retain(|_, (_, since)| is_fresh(*since, now));
+        }
+        if self.counted.len() >= self.remembered_max {
+            let all = self.counted.iter();
+            if let Some((least, counted)) = all.min_by_key(|(_, counted)| **counted) {
+                let (least, (count, since)) = (*least, *counted);
+                self.counted.remove(&least);
+                let before = self.left.unwrap_or((0, since));
+                self.left = Some((before.0.max(count), before.1.max(since)));
+            }
+        }
+        self.left = self.left.filter(|(_, since)| is_fresh(*since, now));
+        let count = self.left.map_or(0, |(count, _)| count);
+        self.counted.insert(key, (count, now));
+        count
+    }
+
+    fn take_back(&mut self, key: &K) {
+        let left = self.counted.get_mut(key).map(|(count, _)| {
             *count = count.saturating_sub(1);
+            *count
+        });
+        if left == Some(0) {
+            self.counted.remove(key);
         }
     }
 }
 
-/// Returns the address that counts. An IPv6 client owns a network of 2^64 addresses, so only the
-/// network counts.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => {
-            let network = u128::from(v6) >> 64 << 64;
-            IpAddr::V6(network.into())
-        }
-        v4 @ IpAddr::V4(_) => v4,
-    }
+/// Returns true if attempts of a time still count.
+fn is_fresh(since: Instant, now: Instant) -> bool {
+    now.saturating_duration_since(since) < WINDOW
 }
 
 /// Returns one text for all spellings of a DN.
@@ -168,15 +226,45 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_still_knows_those_in_it() {
+    fn strangers_who_fill_a_table_change_nothing_for_others() {
         let (throttle, now) = (Throttle::default(), Instant::now());
-        assert!(throttle.admits_account(ADA, now));
-        for number in 0..REMEMBERED_MAX {
-            throttle.admits_account(&format!("uid={number}"), now);
+        let victim = address("192.0.2.1");
+        for _ in 1..OF_ACCOUNT_MAX {
+            assert!(throttle.admits_account(ADA, now) && throttle.admits_address(victim, now));
         }
-        assert!(throttle.admits_account(ADA, now));
-        assert!(!throttle.admits_account("uid=new", now));
-        assert!(throttle.admits_account("uid=new", now + WINDOW));
-        assert!(lock(&throttle.0).len() <= REMEMBERED_MAX);
+        let later = now + Duration::from_secs(1);
+        for number in 0..=REMEMBERED_MAX as u32 {
+            assert!(throttle.admits_account(&format!("uid={number}"), later));
+            let network = IpAddr::V6((u128::from(number + 1) << 64).into());
+            assert!(throttle.admits_address(network, later));
+        }
+        // A newcomer has attempts left, and those who were there have as many as before.
+        assert!(throttle.admits_account("uid=new", later));
+        assert!(throttle.admits_address(address("192.0.2.2"), later));
+        assert!(throttle.admits_address(victim, later));
+        assert!(throttle.admits_account(ADA, later));
+        assert!(!throttle.admits_account(ADA, later));
+        assert_eq!(lock(&throttle.accounts).counted.len(), REMEMBERED_MAX);
+        assert_eq!(lock(&throttle.addresses).counted.len(), REMEMBERED_MAX);
+    }
+
+    #[test]
+    fn no_account_gets_more_attempts_by_pushing_it_out() {
+        let mut attempts = Attempts::new(OF_ACCOUNT_MAX, 8);
+        let (start, mut admitted) = (Instant::now(), 0);
+        for round in 0..200 {
+            let now = start + Duration::from_secs(round);
+            admitted += u32::from(attempts.admits(0, now));
+            // Strangers make all others busier than the victim.
+            for other in 1..=8 {
+                for _ in 0..round % 3 {
+                    attempts.admits(other + 8 * round, now);
+                }
+            }
+        }
+        assert!(admitted <= OF_ACCOUNT_MAX, "{admitted}");
+        assert!(attempts.counted.len() <= 8);
+        // All is forgotten after the time.
+        assert!(attempts.admits(0, start + 2 * WINDOW));
     }
 }

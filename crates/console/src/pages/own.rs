@@ -160,8 +160,11 @@ pub(crate) fn save_password(
     match refusal(&reply.result, "The password is not changed") {
         Some(text) => Ok(password_form(session, Some(&text))),
         None => {
-            session.say("Your password is changed.");
-            Ok(PageResponse::redirect("/me"))
+            session.say("Your password is changed. Your other sessions here are over.");
+            Ok(PageResponse {
+                ends_sessions_of: Some(session.dn.clone()),
+                ..PageResponse::redirect("/me")
+            })
         }
     }
 }

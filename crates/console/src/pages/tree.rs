@@ -167,5 +167,8 @@ pub(crate) fn delete(
     ldap::expect(&result, "The entry is not deleted")?;
     session.say(format!("{dn} is deleted."));
     let (_, parent) = split(dn).unwrap_or_default();
-    Ok(PageResponse::redirect(link("/tree", &[("dn", &parent)])))
+    Ok(PageResponse {
+        ends_sessions_of: Some(dn.to_owned()),
+        ..PageResponse::redirect(link("/tree", &[("dn", &parent)]))
+    })
 }

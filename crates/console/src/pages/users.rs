@@ -294,7 +294,11 @@ pub(crate) fn act(request: &PageRequest, session: &UserSession) -> Result<PageRe
         Err(text) => show_user(dn, session, Some(&text)),
         Ok(text) => {
             session.say(text);
-            Ok(PageResponse::redirect(link("/user", &[("dn", dn)])))
+            let is_shut_out = ["password", "lock"].contains(&request.field("do"));
+            Ok(PageResponse {
+                ends_sessions_of: is_shut_out.then(|| dn.to_owned()),
+                ..PageResponse::redirect(link("/user", &[("dn", dn)]))
+            })
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The console in the browser: its journeys in a real one, and its bounds by plain requests.
 
+mod attacks;
 mod encrypted;
 mod hostile;
 mod rig;
