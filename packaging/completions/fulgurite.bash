@@ -5006,7 +5006,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__top)
-            opts="-H -D -y -W -Y -Z -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --interval --once --json --clients --help"
+            opts="-H -D -y -W -Y -Z -h --url --as --password-file --ask-password --mechanism --start-tls --tls-ca --tls-insecure --timeout --interval --once --json --clients --cancel --close --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -5057,6 +5057,14 @@ _fulgurite() {
                     return 0
                     ;;
                 --clients)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cancel)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --close)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

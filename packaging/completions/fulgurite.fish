@@ -468,7 +468,9 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -s Y -l mechani
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l tls-ca -d 'File of the authorities that the server\'s certificate needs [default: those of the system]' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l timeout -d 'Seconds to wait for the server' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l interval -d 'Seconds between reports' -r
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l clients -d 'Clients to show at most' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l clients -d 'Clients, lasting operations and slow searches to show at most, of each' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l cancel -d 'Cancel an operation, named as in the report, and show nothing' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l close -d 'Close the connection of a client, and show nothing' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -s W -l ask-password -d 'Ask for the password of --as, as without --password-file'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -s Z -l start-tls -d 'Begin TLS by StartTLS, and fail without it'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand top" -l tls-insecure -d 'Accept any certificate of the server'
