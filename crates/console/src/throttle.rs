@@ -257,7 +257,7 @@ mod tests {
             admitted += u32::from(attempts.admits(0, now));
             // Strangers make all others busier than the victim.
             for other in 1..=8 {
-                for _ in 0..round % 3 {
+                for _ in 0..2 + round % 3 {
                     attempts.admits(other + 8 * round, now);
                 }
             }
