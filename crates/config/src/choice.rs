@@ -3,7 +3,7 @@
 use fulgurite_policy::DatabaseKind;
 
 use crate::database::DatabaseLayer;
-use crate::table::is_within;
+use crate::plain_name::same_name;
 use crate::{ConfigError, Database, Layer, Origin, Settings, Sourced};
 
 /// The databases that a command works on.
@@ -197,10 +197,6 @@ fn is_store(database: &DatabaseLayer) -> bool {
 fn suffix_of(database: &DatabaseLayer) -> &str {
     let first = database.content.suffixes.first();
     first.map_or("", |suffix| suffix.as_str())
-}
-
-fn same_name(a: &str, b: &str) -> bool {
-    is_within(a, b) && is_within(b, a)
 }
 
 /// Returns the origin of a setting that belongs to one database.

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use fulgurite_policy::{DatabaseKind, OverlaySettings};
 
 use crate::cn_config::{ConfigEntry, ConfigFiles};
-use crate::table::{Storage, is_within};
+use crate::plain_name::{is_within, same_name};
+use crate::table::Storage;
 use crate::{ConfigError, Database, Origin, Policy, Secret, Settings, Sourced};
 
 /// The module that slapd's packages load first.
@@ -148,8 +149,7 @@ fn databases(own: Vec<Database>, before: &[Database], after: Vec<Database>) -> V
             let [Some(held), Some(wanted)] = suffixes else {
                 return false;
             };
-            let is_same = is_within(held, wanted) && is_within(wanted, held);
-            !is_kept && is_same && old.kind == new.kind
+            !is_kept && same_name(held, wanted) && old.kind == new.kind
         };
         let at = before.iter().position(|old| has_folder_of(old, &new));
         let at = at.or_else(|| before.iter().zip(&kept).position(moved));

@@ -38,6 +38,7 @@ mod listen;
 mod manual;
 mod names;
 mod note;
+mod plain_name;
 mod provider_link;
 mod quantity;
 mod replication_hosts;

@@ -8,6 +8,7 @@ use crate::error::ConfigError;
 use crate::ignored_settings;
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
+use crate::plain_name::same_name;
 use crate::{ConfigFiles, Database, DatabaseLayer, Global, GlobalLayer, Policy};
 use crate::{Note, SeedEntry, SeedWords, Sourced};
 use fulgurite_policy::{DatabaseKind, OverlaySettings};
@@ -116,8 +117,7 @@ impl Settings {
     /// Returns true if an overlay `accesslog` of another database names this one.
     #[must_use]
     pub fn is_access_log(&self, database: &Database) -> bool {
-        let suffixes = database.content.suffixes.iter();
-        let suffixes: Vec<String> = suffixes.map(|suffix| plain_name(suffix)).collect();
+        let suffixes = &database.content.suffixes;
         let mut others = self
             .stores()
             .filter(|other| !std::ptr::eq(*other, database));
@@ -125,8 +125,8 @@ impl Settings {
             let overlays = other.overlays.iter();
             let mut logs = overlays.filter(|overlay| overlay.name == "accesslog");
             logs.any(|log| {
-                let name = log.last("logdb").map(plain_name);
-                name.is_some_and(|name| suffixes.contains(&name))
+                let name = log.last("logdb");
+                name.is_some_and(|name| suffixes.iter().any(|suffix| same_name(name, suffix)))
             })
         })
     }
@@ -249,16 +249,6 @@ fn note_of_log(suffix: &Sourced<String>) -> Note {
         suffix.value
     );
     Note::new(&suffix.origin, text)
-}
-
-/// Returns a name in lower case, without blanks around its parts. A configuration has no schema yet
-/// that could compare names.
-fn plain_name(name: &str) -> String {
-    let parts = name.split(',').map(|rdn| {
-        let words = rdn.split('=').map(str::trim);
-        words.collect::<Vec<_>>().join("=")
-    });
-    parts.collect::<Vec<_>>().join(",").to_lowercase()
 }
 
 #[cfg(test)]

@@ -34,27 +34,35 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     let _lock = DataLock::take_or_make(&data)?;
     let slapd = slapd_configuration(&command);
     let prepared = prepare(&command, slapd.as_deref(), &data, &suffixes[0])?;
+    let database = prepared.settings.first_store()?;
+    let computed: Vec<String> = database.computed_attributes().collect();
     let new = NewStore {
         data: &data,
         suffixes,
         schema: Arc::clone(&prepared.schema),
-        database: prepared.settings.first_store()?,
+        database,
+    };
+    let leave_out = match (command.keep_memberof, computed.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, true) => vec!["memberOf".to_owned()],
+        (false, false) => computed.clone(),
     };
     let options = ImportOptions {
         lenient: command.lenient,
         continue_on_error: command.r#continue,
-        leave_out: match command.keep_memberof {
-            true => Vec::new(),
-            false => vec!["memberOf".to_owned()],
-        },
+        leave_out,
     };
     let (summary, _) = fill(&command.from, new, &options, None, command.quiet)?;
     prepared.report(&data);
-    if summary.values_left_out > 0 {
-        eprintln!(
-            "{} values of memberOf left out, because no group would change them: --keep-memberof takes them",
-            summary.values_left_out
-        );
+    match summary.values_left_out {
+        0 => {}
+        count if computed.is_empty() => eprintln!(
+            "{count} values of memberOf left out, because no group would change them: --keep-memberof takes them"
+        ),
+        count => eprintln!(
+            "{count} values of {} left out, because the server computes them from the groups",
+            computed.join(" and ")
+        ),
     }
     if !command.quiet {
         eprintln!(

@@ -7,6 +7,7 @@ use fulgurite_policy::Subordinate;
 use super::flag::{Flag, FlagGroup};
 use super::group::settings;
 use super::spec::{own, slapd};
+use crate::plain_name::is_within;
 use crate::secret::Secret;
 use crate::setting::Setting as _;
 use crate::statement::{Section, Statement};
@@ -137,19 +138,6 @@ fn root_password(
     let password = Some(Secret(statement.first().to_owned()));
     layer.root_password = Some(Sourced::new(password, statement.origin.clone()));
     Ok(())
-}
-
-/// Returns true if a name is another one or below it, compared without a schema.
-pub(crate) fn is_within(name: &str, suffix: &str) -> bool {
-    let plain = |dn: &str| {
-        let lower = dn.to_lowercase();
-        let parts = lower.split(',').map(|part| {
-            let (attribute, value) = part.split_once('=').unwrap_or((part, ""));
-            format!("{}={}", attribute.trim(), value.trim())
-        });
-        parts.collect::<Vec<_>>()
-    };
-    suffix.trim().is_empty() || plain(name).ends_with(&plain(suffix))
 }
 
 fn subordinate(

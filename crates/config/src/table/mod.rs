@@ -20,7 +20,6 @@ mod spec;
 mod storage;
 mod without_setting;
 
-pub(crate) use content::is_within;
 pub use content::{Content, ContentLayer};
 pub use flag::{Flag, FlagForm, FlagGroup};
 pub use global::{Global, GlobalLayer};

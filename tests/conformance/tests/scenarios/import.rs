@@ -249,3 +249,34 @@ fn a_database_of_openldap_is_recognized() {
         "{said}"
     );
 }
+
+/// The configuration and the data escape the comma in different ways.
+#[test]
+fn a_name_with_an_escaped_comma_chooses_its_database() {
+    let stage = Stage::with_original("import-comma");
+    let database = |folder: &str, suffix: &str, more: &str| {
+        std::fs::create_dir(stage.path(folder)).expect("make the directory");
+        let directory = stage.text(folder);
+        format!("database mdb\nsuffix \"{suffix}\"\ndirectory {directory}\n{more}")
+    };
+    let overlay = "rootdn \"cn=root,o=Müller\\\\2C Söhne,c=DE\"\nrootpw secret\noverlay memberof\n";
+    let first = database("db", r"o=Müller\\, Söhne,c=DE", overlay);
+    let second = database("other", "o=other", "");
+    stage.configure(&format!("moduleload memberof.so\n{first}{second}"));
+    let name = r"o=Müller\, Söhne,c=DE";
+    let ldif = format!(
+        "dn: {name}\nobjectClass: organization\no: Müller, Söhne\n\n\
+         dn: cn=ann,{name}\nobjectClass: person\ncn: ann\nsn: A\n\
+         memberOf: cn=staff,{name}\n"
+    );
+    let file = stage.file("comma.ldif", &ldif);
+    stage.tool("a", &["-b", name, "-l", &file], "").well();
+    let said = import(&stage, "new", &[]).with_status(0);
+    assert!(
+        said.contains(
+            "1 values of memberOf left out, because the server computes them from the groups"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("2 entries found, 2 imported"), "{said}");
+}
