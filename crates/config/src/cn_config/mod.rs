@@ -6,7 +6,7 @@
 //!                            |                                          (what the server shows)
 //!                            '--write--> DIR/cn=config.ldif, DIR/cn=config/olcDatabase={1}mdb.ldif ...
 //!   Layer  <--read--------------------- the same, as slapd and its slaptest write it <--add-- LDIF
-//!             generations: earlier states of DIR
+//!             generations: earlier states of DIR; copy: DIR for other stores
 //!             files: the texts of DIR <--replace--> DIR; changes: entries added, renumbered, removed
 //! ```
 //!
@@ -15,6 +15,7 @@
 mod add;
 mod chained_server;
 mod changes;
+mod copy;
 mod entries;
 mod entry;
 mod file_entry;

@@ -1,6 +1,7 @@
 //! `fulgurite migrate` takes over what Debian's slapd has: its configuration with overlays, and its
 //! data. The answers of both servers are the same.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::data::{PASSWORD, ROOT, SUFFIX};
@@ -189,6 +190,19 @@ fn debians_own_configuration_is_taken_over() {
     );
     server.stop();
     let configuration = taken_over(&stage, ["-F", &folder]);
+    // Scripts find the values as they were, such as "cn,uid eq", and slapd reads them.
+    let print = |folder: &str| {
+        stage
+            .tool_by_directory("c", folder, &["-n", "0", "-o", "ldif-wrap=no"])
+            .well()
+    };
+    let (old, new) = (stage.path("db"), stage.path("new/db1"));
+    let new = new.canonicalize().expect("the path of the copy");
+    let directory = |path: &Path| format!("olcDbDirectory: {}\n", path.display());
+    let printed = print(&folder);
+    assert!(printed.contains("olcDbIndex: cn,uid eq\n"), "{printed}");
+    let printed = printed.replace(&directory(&old), &directory(&new));
+    assert_eq!(print(&configuration), printed);
     let ours = Stage::new("migrated-debian");
     let server = ours.start_by_directory(&configuration);
     assert_eq!(asked(&server), before);
@@ -234,6 +248,44 @@ fn a_file_with_overlays_and_two_databases_is_taken_over() {
     let ours = Stage::new("migrated-file");
     let server = ours.start_by_directory(&configuration);
     assert_eq!(asked(&server), before);
+    server.stop();
+}
+
+/// The server shows its own log, so the old entries would never be seen.
+#[test]
+fn entries_of_slapds_log_are_left_out() {
+    let stage = Stage::with_original("migration-log");
+    let overlay = "overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n";
+    let log = stage.database("log", "cn=log", "");
+    let log = log.replace(&format!("rootpw {PASSWORD}\n"), "");
+    let database = stage.database("db", SUFFIX, &format!("index uid eq\n{overlay}"));
+    stage.configure(&format!("moduleload accesslog.so\n{log}{database}"));
+    let base = stage.file("base.ldif", BASE);
+    stage.tool("a", &["-b", SUFFIX, "-l", &base], "").well();
+    let server = stage.start();
+    server.root("ldapadd", &[], PEOPLE).well();
+    server.stop();
+    let file = stage.text("slapd.conf");
+    let new = stage.text("new");
+    let said = migrate(&["-f", &file, "--to", &new]).well();
+    for line in [
+        "left out  database cn=log: shows the log of changes, and slapd's own entries are not copied",
+        "differs   overlay accesslog of dc=example,dc=com: ",
+        "db2: dc=example,dc=com: 4 entries copied and compared, 0 differ",
+    ] {
+        assert!(said.contains(line), "{line} in {said}");
+    }
+    assert!(!said.contains("db1:"), "{said}");
+    let ours = Stage::new("migrated-log");
+    let server = ours.start_by_directory(&format!("{new}/slapd.d"));
+    let logged = |server: &Running<'_>| {
+        let found = server.root("ldapsearch", &["-LLL", "-b", "cn=log", "reqDN"], "");
+        found.well().matches("reqDN:").count()
+    };
+    assert_eq!(logged(&server), 0);
+    let deletion = "uid=bob,dc=example,dc=com";
+    server.root("ldapdelete", &[deletion], "").well();
+    assert_eq!(logged(&server), 1);
     server.stop();
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   slapd.conf, slapd.d --> Survey --> report
-//!                             \--> slapd.d with the new directories, read again
+//!                             \--> slapd.d with the new directories, read again: a copy of slapd's
+//!                                  if that is possible, otherwise made from the settings
 //!                             \--> each database: import, comparison
 //! ```
 
@@ -15,7 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use fulgurite_config::{Database, DatabaseKind, Layer, Origin, Settings, Sourced, Survey};
+use fulgurite_config::{
+    ConfigFiles, Database, DatabaseKind, Layer, Origin, Settings, Sourced, Survey,
+};
 use fulgurite_directory_tools::{GroupRule, ImportCheck, ImportOptions, missing_types};
 use fulgurite_schema::Schema;
 use fulgurite_server::{check_settings, store_options};
@@ -57,7 +60,9 @@ pub(crate) fn run(command: Migrate) -> anyhow::Result<()> {
     let Some(to) = &command.to else {
         return Ok(());
     };
-    make(&command, to, layer, &settings, &schema)
+    // Without the missing parts, it is another configuration.
+    let kept = (place.is_dir() && report.missing() == 0).then_some(place);
+    make(&command, to, (layer, kept.as_deref()), &settings, &schema)
 }
 
 /// Returns the place of slapd's configuration.
@@ -89,11 +94,12 @@ fn read_data_from(layer: &mut Layer, from: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the new configuration and the new stores.
+/// Makes the new configuration and the new stores. `kept` is slapd's configuration directory if the
+/// new one may be a copy of it.
 fn make(
     command: &Migrate,
     to: &Path,
-    mut layer: Layer,
+    (mut layer, kept): (Layer, Option<&Path>),
     settings: &Settings,
     schema: &Arc<Schema>,
 ) -> anyhow::Result<()> {
@@ -111,10 +117,21 @@ fn make(
         database.storage.directory = Some(Sourced::new(Some(data.clone()), Origin::Flag("--to")));
         directories.push(data);
     }
-    let written = write_configuration(layer, &place)?;
+    let is_copy = match kept.filter(|_| !command.toml) {
+        Some(kept) => ConfigFiles::read(kept)?.copy_for_stores(&place, &directories)?,
+        None => false,
+    };
+    if !is_copy {
+        write_configuration(layer, &place)?;
+    }
+    let written = Settings::new(Layer::from_file(&place)?)?;
+    check_settings(&written)?;
     let mut different = 0;
     for (database, data) in settings.stores().zip(&directories) {
-        different += take_over(database, data, schema, command.quiet)?;
+        // The server opens no store there.
+        if !settings.is_access_log(database) {
+            different += take_over(database, data, schema, command.quiet)?;
+        }
     }
     open_stores(&written)?;
     made.finish();
@@ -246,8 +263,8 @@ fn print_check(name: &str, data: &Path, check: &ImportCheck, has_groups: bool) {
     }
 }
 
-/// Writes a configuration, and returns it as the server will read it.
-fn write_configuration(layer: Layer, place: &Path) -> anyhow::Result<Settings> {
+/// Writes a configuration from the settings.
+fn write_configuration(layer: Layer, place: &Path) -> anyhow::Result<()> {
     if place.is_dir() {
         Settings::new(layer)?.write_config_dir(place)?;
     } else {
@@ -259,15 +276,13 @@ fn write_configuration(layer: Layer, place: &Path) -> anyhow::Result<Settings> {
             .open(place)?;
         file.write_all(layer.to_toml().as_bytes())?;
     }
-    let written = Settings::new(Layer::from_file(place)?)?;
-    check_settings(&written)?;
-    Ok(written)
+    Ok(())
 }
 
 /// Opens the new stores as the server will.
 fn open_stores(settings: &Settings) -> anyhow::Result<()> {
     let schema = check_settings(settings)?;
-    for database in settings.stores() {
+    for database in settings.served_stores() {
         let directory = database.directory()?;
         let options = StoreOptions {
             read_only: true,

@@ -7,10 +7,18 @@ use fulgurite_config::{Database, DatabaseKind, Settings};
 
 /// Differences from slapd's overlays that an administrator should know. docs/overlays.md has them
 /// all.
-const DIFFERENCES: [(&str, &str); 6] = [
+const DIFFERENCES: [(&str, &str); 9] = [
+    (
+        "accesslog",
+        "the log shows changes from the start of this server on, and its entries lack reqControls",
+    ),
     (
         "constraint",
         "who may not write an entry is refused before the rules are asked",
+    ),
+    (
+        "dynlist",
+        "filters find the values that entries show, and (memberOf=*) finds all members",
     ),
     ("lastbind", "binds by SASL count too"),
     (
@@ -28,6 +36,10 @@ const DIFFERENCES: [(&str, &str); 6] = [
     (
         "unique",
         "who may not write an entry is refused before the rules are asked",
+    ),
+    (
+        "valsort",
+        "if a value lacks its weight, the entry shows all values of the attribute as stored",
     ),
 ];
 
@@ -61,6 +73,12 @@ impl Report {
     pub(super) fn of(settings: &Settings) -> Report {
         let mut report = Report::default();
         for database in &settings.databases {
+            if settings.is_access_log(database) {
+                let name = database.suffix_if_set().unwrap_or_default();
+                let text = "shows the log of changes, and slapd's own entries are not copied";
+                report.add(Outcome::LeftOut, format!("database {name}: {text}"));
+                continue;
+            }
             report.add_database(database);
         }
         for note in settings.notes.iter().filter(|note| note.warning) {
