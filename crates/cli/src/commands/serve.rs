@@ -15,8 +15,13 @@ use crate::logging::{self, Destinations, Selection, Selections};
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let settings = read(&command)?;
     begin_log(&settings)?;
-    for note in settings.notes.iter().filter(|note| note.warning) {
-        tracing::warn!("{}: {}", note.origin, note.text);
+    for note in &settings.notes {
+        // Notes about files are for `config check`; nobody checks variables.
+        match &note.origin {
+            _ if note.warning => tracing::warn!("{}: {}", note.origin, note.text),
+            Origin::Variable(_) => tracing::info!("{}: {}", note.origin, note.text),
+            _ => {}
+        }
     }
     let suffixes: Vec<String> = settings
         .stores()

@@ -33,7 +33,7 @@ pub enum SeedError {
 /// # Errors
 /// [`SeedError`], with the file and line or the variable that asked for the entry.
 pub(crate) fn add_missing(settings: &Settings, directory: &Directory) -> Result<u64, SeedError> {
-    let seeds = settings.seed_entries(&password_hash)?;
+    let seeds = settings.seed_entries(&password_hash(settings))?;
     if seeds.is_empty() {
         return Ok(0);
     }
@@ -110,6 +110,7 @@ fn add_missing_to<'s>(
         Arc::new(SystemClock::default()),
         Arc::new(SystemEntropy),
     )?;
+    let hash = password_hash(settings);
     let mut writer = store.write()?;
     let mut added = 0;
     for (seed, name) in missing {
@@ -123,7 +124,7 @@ fn add_missing_to<'s>(
             },
         };
         let entry = importer
-            .complete(entry(schema, seed, name)?)
+            .complete(entry(schema, seed, name, &hash)?)
             .map_err(|violation| refuse(violation.text))?;
         writer.add(parent, &entry)?;
         added += 1;
@@ -148,16 +149,24 @@ fn author(settings: &Settings) -> Author {
     }
 }
 
-/// Returns the hash of a password that files name by a word.
-///
-/// # Errors
-/// A clause with the reason.
-pub(super) fn password_hash(clear: &str) -> Result<String, String> {
-    let hash = fulgurite_auth::hash(Scheme::default(), clear.as_bytes());
-    hash.map_err(|reason| reason.to_string())
+/// Returns the function that hashes a password of a variable, also where files name it by a word.
+/// Its error is a clause with the reason.
+pub(super) fn password_hash(settings: &Settings) -> impl Fn(&str) -> Result<String, String> {
+    let mut names = settings.global.password_hash.iter();
+    let scheme = names.find_map(|name| Scheme::from_name(name));
+    let scheme = scheme.unwrap_or_default();
+    move |clear| {
+        let hash = fulgurite_auth::hash(scheme, clear.as_bytes());
+        hash.map_err(|reason| reason.to_string())
+    }
 }
 
-fn entry(schema: &Schema, seed: &SeedEntry, name: &Dn) -> Result<Entry, ConfigError> {
+fn entry(
+    schema: &Schema,
+    seed: &SeedEntry,
+    name: &Dn,
+    hash: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Entry, ConfigError> {
     let refuse = |reason: String| config_error(&seed.origin, format!("{}: {reason}", seed.dn));
     let mut entry = Entry::new(name.clone());
     for (attribute, values) in &seed.attributes {
@@ -166,11 +175,11 @@ fn entry(schema: &Schema, seed: &SeedEntry, name: &Dn) -> Result<Entry, ConfigEr
             .map_err(|reason| refuse(format!("{attribute}: {reason}")))?;
         let is_password = attribute.eq_ignore_ascii_case("userPassword");
         for value in values {
-            let stored = match is_password && in_clear(seed, value) {
-                true => fulgurite_auth::hash(Scheme::default(), value)
-                    .map_err(|reason| refuse(reason.to_string()))?
-                    .into_bytes(),
-                false => value.clone(),
+            let clear = std::str::from_utf8(value).ok();
+            let clear = clear.filter(|_| is_password && in_clear(seed, value));
+            let stored = match clear {
+                Some(clear) => hash(clear).map_err(refuse)?.into_bytes(),
+                None => value.clone(),
             };
             entry.push(&description, stored);
         }
@@ -234,13 +243,19 @@ mod tests {
 
     #[test]
     fn passwords_of_variables_are_hashed() {
+        assert_hashed(&[], "{ARGON2}");
+        assert_hashed(&[("LDAP_PASSWORD_HASH", "{SSHA}")], "{SSHA}");
+    }
+
+    fn assert_hashed(more: &[(&str, &str)], scheme: &str) {
         let folder = tempfile::tempdir().unwrap();
-        let settings = settings(&[
+        let variables = [
             ("FULGURITE_DATA", folder.path().to_str().unwrap()),
             ("LDAP_DOMAIN", "example.org"),
             ("LDAP_READONLY_USER", "true"),
             ("LDAP_READONLY_USER_PASSWORD", "opensesame"),
-        ]);
+        ];
+        let settings = settings(&[&variables[..], more].concat());
         let directory = open_directory(&settings).unwrap();
         add_missing(&settings, &directory).unwrap();
         let store = directory.databases()[0].shared_store();
@@ -252,7 +267,7 @@ mod tests {
         let [password] = entry.values(attribute) else {
             panic!("one password is wanted");
         };
-        assert!(password.starts_with(b"{ARGON2}"));
+        assert!(password.starts_with(scheme.as_bytes()), "{scheme}");
         assert_eq!(fulgurite_auth::verify(password, b"opensesame"), Ok(true));
     }
 

@@ -31,7 +31,7 @@ const MADE: &str = "seeds";
 /// # Errors
 /// [`SeedError`], if the files cannot be read, or nobody may change the database.
 pub(crate) fn make(settings: &Settings, directory: &Directory) -> Result<u64, SeedError> {
-    let files = settings.seed_files(&password_hash)?;
+    let files = settings.seed_files(&password_hash(settings))?;
     if files.is_empty() {
         return Ok(0);
     }

@@ -35,7 +35,7 @@ const HELD: &str = "records of cn=config hold at each start, so cn=config takes 
 /// # Errors
 /// [`ConfigError`] with file and line of the first change that is refused.
 pub fn with_seed_configuration(settings: Settings) -> Result<Settings, ConfigError> {
-    let changes = settings.configuration_changes(&password_hash)?;
+    let changes = settings.configuration_changes(&password_hash(&settings))?;
     let Some(first) = changes.first() else {
         return Ok(settings);
     };
