@@ -256,7 +256,7 @@ fn a_file_with_overlays_and_two_databases_is_taken_over() {
 fn entries_of_slapds_log_are_left_out() {
     let stage = Stage::with_original("migration-log");
     let overlay = "overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n";
-    let log = stage.database("log", "cn=log", "");
+    let log = stage.database("changes", "cn=log", "");
     let log = log.replace(&format!("rootpw {PASSWORD}\n"), "");
     let database = stage.database("db", SUFFIX, &format!("index uid eq\n{overlay}"));
     stage.configure(&format!("moduleload accesslog.so\n{log}{database}"));
