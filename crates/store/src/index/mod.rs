@@ -10,15 +10,19 @@
 //! key         bytes of a key                key_range   ranges of keys
 //! key_list    keys in one buffer
 //! gram        keys of three bytes           chunk_key   the number of a chunk behind a key
+//! gram_lists  grams as numbers, to be sorted
 //! postings    reading chunks                pending     changes of an open transaction
+//!                                           added       those of new entries
 //! ```
 //!
 //! One tree holds all indexes.
 
+mod added;
 pub(crate) mod chunk_key;
 mod config;
 mod entry_keys;
 pub(crate) mod gram;
+pub(crate) mod gram_lists;
 mod indexes;
 pub(crate) mod key;
 mod key_list;

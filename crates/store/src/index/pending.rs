@@ -1,11 +1,16 @@
 //! Postings that an open write transaction has changed but not yet written.
 //!
 //! Some chunks (objectClass=person) change with every entry of a batch. Here their changes are
-//! collected, and each chunk is written once.
+//! collected, and each chunk is written once. Keys of new entries are only listed (`added`).
 
 use rustc_hash::FxHashMap;
 
+use super::added::AddedPostings;
 use super::chunk_key;
+use super::entry_keys::KeyMaker;
+use super::key;
+use super::kinds::KeySink as _;
+use super::source::ValueSource;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset;
@@ -13,6 +18,9 @@ use fulgurite::{Database, Edit, WriteTxn};
 
 /// Number of changes beyond which they are written early, to bound memory.
 const CHANGES_MAX: usize = 400_000;
+
+/// Bytes of memory of new entries' keys beyond which they are written early.
+const ADDED_BYTES_MAX: usize = 64 << 20;
 
 /// Number of postings of a usual entry, for which memory is reserved.
 const ENTRY_POSTINGS: usize = 100;
@@ -22,6 +30,10 @@ const ENTRY_POSTINGS: usize = 100;
 pub(crate) struct PendingPostings {
     chunks: FxHashMap<Vec<u8>, ChunkChanges>,
     changes: usize,
+    /// The greatest id of these changes.
+    changed_max: EntryId,
+    /// Those of new entries, with greater ids than all changes before. So they come first.
+    added: AddedPostings,
     /// The key of the last change. Most keys of a large batch are known, and need no memory of
     /// theirs.
     key: Vec<u8>,
@@ -67,6 +79,26 @@ impl PendingPostings {
             }
         }
         self.changes += 1;
+        self.changed_max = self.changed_max.max(id);
+    }
+
+    /// Inserts the id of a new entry in all of its postings. `scratch` is room for one key.
+    pub(crate) fn add_entry(
+        &mut self,
+        keys: KeyMaker<'_>,
+        id: EntryId,
+        entry: &dyn ValueSource,
+        scratch: &mut Vec<u8>,
+    ) {
+        // A deletion of the same transaction may have freed the id.
+        let is_newest = self.chunks.is_empty() || id > self.changed_max;
+        if let Some(mut added) = self.added.entry(id).filter(|_| is_newest) {
+            added.key(&key::all_entries());
+            return keys.emit(entry, &|_| true, scratch, &mut added);
+        }
+        self.reserve_entry();
+        self.change(&key::all_entries(), id, true);
+        keys.each_key(entry, scratch, &mut |key| self.change(key, id, true));
     }
 
     /// Reserves memory for the postings of an added or deleted entry.
@@ -76,31 +108,35 @@ impl PendingPostings {
 
     /// Returns true if all changes are written.
     pub(crate) fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
+        self.chunks.is_empty() && self.added.is_empty()
     }
 
     /// Returns true if it is time to write the changes.
     pub(crate) fn is_full(&self) -> bool {
-        self.changes >= CHANGES_MAX
+        self.changes >= CHANGES_MAX || self.added.bytes() >= ADDED_BYTES_MAX
     }
 
     /// Writes all changes, in key order.
     pub(crate) fn flush(&mut self, txn: &mut WriteTxn<'_>, db: Database) -> Result<(), StoreError> {
-        let mut chunks: Vec<_> = std::mem::take(&mut self.chunks).into_iter().collect();
-        chunks.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        self.changes = 0;
         let mut encoded = Vec::new();
-        for (key, changes) in chunks {
+        let mut write = |key: &[u8], changes: &[(u16, bool)]| {
             let encoded = &mut encoded;
-            txn.edit(db, &key, |before| {
-                idset::edit(before, changes.all(), encoded)?;
+            txn.edit(db, key, |before| {
+                idset::edit(before, changes, encoded)?;
                 Ok::<_, StoreError>(match encoded.is_empty() {
                     true => Edit::Remove,
                     false if before == Some(encoded.as_slice()) => Edit::Keep,
                     false => Edit::Store(encoded),
                 })
-            })?;
-        }
-        Ok(())
+            })
+        };
+        self.added.drain(&mut write)?;
+        let mut chunks: Vec<_> = std::mem::take(&mut self.chunks).into_iter().collect();
+        chunks.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        self.changes = 0;
+        self.changed_max = EntryId::default();
+        chunks
+            .iter()
+            .try_for_each(|(key, changes)| write(key, changes.all()))
     }
 }

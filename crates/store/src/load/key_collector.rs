@@ -4,9 +4,9 @@
 //! Preparing threads do this, so that the loading thread reads no key. It only learns the id of the
 //! first position.
 
-use super::grams::{GramLists, Grams};
 use super::posting_chunks::push_number;
 use crate::ids::AttributeId;
+use crate::index::gram_lists::{GramLists, Grams};
 use crate::index::{KeySink, gram, key};
 
 /// Bytes that sorting takes for a row, together with the rows of other batches.

@@ -12,7 +12,6 @@ use super::batch::{
 use super::bulk_add_outcome::BulkAddOutcome;
 use super::empty_store::{EmptyStore, EntryWithParent, write_counts};
 use super::error::Failure;
-use super::grams;
 use super::loaded_state::LoadedState;
 use super::options::LoadProgress;
 use super::parents::{Fingerprint, ParentTable};
@@ -21,6 +20,7 @@ use super::waiting_entry::WaitingEntry;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::index::TypedRecord;
+use crate::index::gram_lists as grams;
 use crate::record::{self, Record, RecordSource};
 use crate::write::{Writer, name_below};
 use fulgurite_schema::{CheckedEntry, Dn};

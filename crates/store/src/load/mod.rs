@@ -21,7 +21,6 @@ mod bulk_writer;
 mod empty_store;
 mod error;
 mod external_sort;
-mod grams;
 mod key_collector;
 mod loaded_state;
 mod loader;

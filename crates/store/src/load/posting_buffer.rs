@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 
 use super::error::Failure;
 use super::external_sort::{Buffer, RowSink};
-use super::grams;
 use super::key_collector::{EntryKeys, KeyCollector, ROW_POSITION_LEN, SortedKeys, SortedRow};
 use super::posting_chunks::{SegmentIds, push_number};
 use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
+use crate::index::gram_lists as grams;
 use crate::index::{KeySink, gram, key};
 
 const _: () = assert!(size_of::<RowPosition>() == ROW_POSITION_LEN);

@@ -7,12 +7,12 @@ use std::thread;
 
 use super::error::Failure;
 use super::external_sort::{ExternalSort, RowSink};
-use super::grams;
 use super::posting_buffer::{KindPostings, PostingBuffer, PostingIds};
 use super::posting_chunks::{ChunkSink, Scratch, SegmentIds, write_chunks};
 use crate::bytes::take;
 use crate::error::Damage;
 use crate::ids::EntryId;
+use crate::index::gram_lists as grams;
 
 /// Size of a block of chunks in bytes.
 const BLOCK_LEN: usize = 128 << 10;

@@ -3,7 +3,7 @@
 use super::writer::{Writer, name_below};
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::index::{KeyMaker, ValueSource, key};
+use crate::index::{KeyMaker, ValueSource};
 use crate::record::{self, RecordSource};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
@@ -78,13 +78,8 @@ impl Writer<'_> {
             writer.put_record(id, record)?;
             writer.insert_name(parent, rdn_normal.as_bytes(), id)?;
             writer.counts.change(parent, 1, 1);
-            let postings = &mut writer.postings;
-            postings.reserve_entry();
-            postings.change(&key::all_entries(), id, true);
             let keys = KeyMaker::new(&writer.view.indexes, &store.schema);
-            keys.each_key(entry, &mut writer.key, &mut |key| {
-                postings.change(key, id, true);
-            });
+            writer.postings.add_entry(keys, id, entry, &mut writer.key);
             writer.flush_if_full()
         })
     }

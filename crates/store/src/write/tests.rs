@@ -103,6 +103,23 @@ fn a_refused_operation_leaves_no_trace_in_a_batch() {
 }
 
 #[test]
+fn an_id_that_a_batch_frees_and_gives_again_has_the_new_postings() {
+    let (store, schema) = (with_people(), schema());
+    let named = |name: &str| person(&schema, &format!("uid={name},{PEOPLE}"), &[]);
+    let mut writer = store.write().unwrap();
+    let jane = add(&mut writer, &named("jane"));
+    writer.commit().unwrap();
+    let mut writer = store.write().unwrap();
+    writer.delete(jane).unwrap();
+    assert_eq!(add(&mut writer, &named("joe")), jane);
+    let ann = add(&mut writer, &named("ann"));
+    writer.delete(ann).unwrap();
+    add(&mut writer, &named("eve"));
+    writer.commit().unwrap();
+    assert_clean(&store);
+}
+
+#[test]
 fn an_uncommitted_writer_leaves_nothing() {
     let store = with_people();
     let before = contents(&store.snapshot().unwrap());

@@ -4,9 +4,9 @@
 //! A gram is `code << 40 | id`, so that numbers sort by key and id. In a batch it has the position
 //! of an entry instead of the id. Adding the batch's first id makes it an id.
 
+use super::gram::{END, START};
+use super::key;
 use crate::ids::{AttributeId, EntryId};
-use crate::index::gram::{END, START};
-use crate::index::key;
 
 /// Ids of a load are below this.
 pub(crate) const IDS_MAX: u64 = 1 << CODE_AT;
@@ -19,12 +19,13 @@ const GRAMS_MAX: usize = 1 << 20;
 pub(crate) type Grams = (AttributeId, Vec<u64>);
 
 /// Grams by attribute. Those of one code have ascending positions.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct GramLists {
     lists: Vec<GramList>,
 }
 
 /// The grams of one attribute, as they are collected.
+#[derive(Debug)]
 struct GramList {
     attribute: AttributeId,
     grams: Vec<u64>,
