@@ -180,7 +180,7 @@ pub enum OpenError {
     },
     /// The file holds attributes that the schema in use does not define.
     #[error(
-        "{path}: holds values of {attribute:?}, which the schema does not define; give the schema it was loaded with"
+        "{path}: holds values of {attribute:?}, which the schema does not define; give its settings or its schema"
     )]
     SchemaLacks {
         /// Directory of the store.

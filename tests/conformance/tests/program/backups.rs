@@ -99,6 +99,38 @@ fn a_server_makes_backups_and_tells() {
     assert!(message.contains("its digest is not that"), "{message}");
 }
 
+/// The settings that `fulgurite setup` writes have overlays, whose attributes are in the data.
+#[test]
+fn a_backup_of_a_directory_with_a_password_policy_boots() {
+    let root = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| root.path().join(name);
+    let (data, config, to) = (file("data"), file("x.toml"), file("backups"));
+    let entry = "dn: dc=example,dc=org\nobjectClass: organization\nobjectClass: dcObject\n\
+                 o: x\ndc: example\npwdChangedTime: 20260101000000Z\n";
+    std::fs::write(file("x.ldif"), entry).expect("write the entry");
+    let text = format!(
+        "suffix = \"dc=example,dc=org\"\ndata = {data:?}\n[[overlay]]\nname = \"ppolicy\"\n"
+    );
+    std::fs::write(&config, text).expect("write the settings");
+    let config = ["--config", path(&config)];
+    let success = |words: &[&str]| {
+        let output = run(words);
+        assert!(output.status.success(), "{output:?}");
+        text_of(&output)
+    };
+    success(&[&["load"][..], &config, &[path(&file("x.ldif"))]].concat());
+    success(&[&["backup", "now"][..], &config, &["--to", path(&to)]].concat());
+    let verify = ["backup", "verify", path(&to), "--boot"];
+    let said = success(&[&verify[..], &config].concat());
+    assert!(said.contains(": a server shows 1 entries"), "{said}");
+    let (_, message) = failure(&run(&verify));
+    assert!(message.contains("by --config"), "{message}");
+}
+
+fn text_of(output: &Output) -> String {
+    text(&output.stdout)
+}
+
 #[test]
 fn a_failed_backup_is_told_everywhere() {
     let loaded = LoadedStore::generated(5);

@@ -15,6 +15,7 @@ use fulgurite_config::{
     ConfigError, Database, DatabaseKind, Layer, ListenUrl, Secret, Settings, Sourced, Subordinate,
 };
 use fulgurite_ldap::{Control, FilterBuf, LdapUrl, Response, Scope, SearchRequest};
+use fulgurite_schema::Schema;
 use fulgurite_server::{Backup, SavedDatabase, Service, ServiceOptions};
 use fulgurite_store::{Store, StoreOptions};
 
@@ -88,6 +89,8 @@ fn prepare(
     mut settings: Settings,
     (scratch, url, password): (&ScratchFolder, &str, &str),
 ) -> anyhow::Result<(Settings, Vec<BootedDatabase>)> {
+    // The overlays of the databases define attributes, too.
+    let schema = Arc::new(fulgurite_server::schema(&settings)?);
     let template = settings.first_store().ok().cloned();
     let configured = std::mem::take(&mut settings.databases);
     let mut booted = Vec::new();
@@ -103,7 +106,7 @@ fn prepare(
         let from = backup.data_file(&saved.folder);
         let copied = fs::copy(&from, folder.join("data.mdb"));
         copied.with_context(|| format!("cannot copy {}", from.display()))?;
-        let suffixes = suffixes_of(&folder, &settings)?;
+        let suffixes = suffixes_of(&folder, &schema)?;
         let (database, root) = isolated(database, (&folder, &suffixes, password));
         settings.databases.push(database);
         booted.push(BootedDatabase {
@@ -131,14 +134,13 @@ fn prepare(
 }
 
 /// Returns all suffixes of a copy.
-fn suffixes_of(folder: &Path, settings: &Settings) -> anyhow::Result<Vec<String>> {
+fn suffixes_of(folder: &Path, schema: &Arc<Schema>) -> anyhow::Result<Vec<String>> {
     let options = StoreOptions {
         read_only: true,
         no_lock: true,
         ..StoreOptions::default()
     };
-    let schema = Arc::new(fulgurite_server::schema(settings)?);
-    let store = Store::open(folder, &options, schema)?;
+    let store = Store::open(folder, &options, Arc::clone(schema))?;
     let suffixes = store.suffixes().iter();
     Ok(suffixes.map(|dn| dn.pretty().to_owned()).collect())
 }

@@ -34,6 +34,16 @@ pub(super) fn schema_of(flags: &ConfigFlags) -> anyhow::Result<Arc<Schema>> {
     Ok(Arc::new(schema(&settings(flags)?)?))
 }
 
+/// Returns the words for the settings of a server that could not start.
+pub(super) fn of_settings(flags: &ConfigFlags) -> &'static str {
+    match is_named(flags) || Path::new(CONFIG).exists() {
+        true => "no server can use the backup with these settings",
+        false => {
+            "no server can use the backup without settings: name those of its server by --config"
+        }
+    }
+}
+
 fn is_named(flags: &ConfigFlags) -> bool {
     flags.config.is_some() || flags.slapd_conf.is_some() || flags.slapd_dir.is_some()
 }

@@ -30,7 +30,8 @@ pub(super) fn run(command: &BackupVerify) -> anyhow::Result<()> {
     }
     if command.boot {
         let settings = chosen::settings(&command.config)?;
-        for line in boot::run(&backup, settings, command.scratch.as_deref())? {
+        let booted = boot::run(&backup, settings, command.scratch.as_deref());
+        for line in booted.with_context(|| chosen::of_settings(&command.config))? {
             println!("{line}");
         }
     }
