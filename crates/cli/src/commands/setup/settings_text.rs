@@ -8,9 +8,12 @@ security = [\"simple_bind=64\"]
 ";
 
 const RULES: &str = "\
-# Users read everything but passwords, and change their own. For reading without a login, write
-# \"by * read\" instead of \"by * none\" in the last rule.
+# Everybody learns the name of the directory, its schema, and the ways to log in. Users read
+# everything but passwords, and change their own. For reading without a login, write \"by * read\"
+# instead of \"by * none\" in the last rule.
 access = [
+    'to dn.base=\"\" by * read',
+    'to dn.base=\"cn=Subschema\" by * read',
     \"to attrs=userPassword by self =xw by anonymous auth by * none\",
     \"to attrs=authPassword,pwdHistory by * none\",
     \"to * by users read by * none\",
