@@ -35,6 +35,8 @@ fn list(
     printer.finish()?;
     match is_there {
         true => Ok(()),
-        false => Err(MissingEntry(format!("{base} is not there")).into()),
+        false => {
+            Err(MissingEntry(format!("{base} is not there, or hidden from this identity")).into())
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::exit_code;
 use super::listing::write_list;
 use crate::arguments::people::{List, Named, Ou, OuAction, OuAdd};
 use crate::remote::begin::begin;
-use crate::remote::entries::{self, make_suffix, push, texts};
+use crate::remote::entries::{self, make_suffix, push, require_name, texts};
 use crate::remote::kinds::UNIT;
 use fulgurite_client::names::{child, filter_value};
 
@@ -22,6 +22,7 @@ pub(crate) fn run(command: Ou) -> ExitCode {
 }
 
 fn add(command: &OuAdd) -> anyhow::Result<()> {
+    require_name(&command.name)?;
     let (mut client, suffix) = begin(&command.server, &command.base)?;
     let parent = command.under.as_deref().unwrap_or(&suffix);
     if command.under.is_none() {

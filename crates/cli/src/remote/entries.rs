@@ -133,6 +133,14 @@ impl Kind {
     }
 }
 
+/// Fails for a name without a visible letter.
+pub(crate) fn require_name(name: &str) -> anyhow::Result<()> {
+    if name.trim().is_empty() {
+        bail!("the name is empty");
+    }
+    Ok(())
+}
+
 /// Adds an entry. Returns false if it is there already.
 pub(crate) fn add(
     client: &mut Client,

@@ -40,6 +40,7 @@ pub(super) fn check(
     };
     let entries = store.snapshot().and_then(|view| view.entry_count());
     match entries {
+        Ok(1) => findings.ok(CHECK, format!("{shown} has 1 entry")),
         Ok(entries) => findings.ok(CHECK, format!("{shown} has {entries} entries")),
         Err(error) => {
             let remedy = format!("fulgurite check {shown}");

@@ -4,12 +4,13 @@ use anyhow::bail;
 
 use crate::arguments::people::GroupAdd;
 use crate::remote::begin::begin;
-use crate::remote::entries::{self, next_number, push, texts};
+use crate::remote::entries::{self, next_number, push, require_name, texts};
 use crate::remote::kinds::{GROUP, NUMBERS_FROM};
 use crate::remote::membership::{MemberForm, member_value};
 use fulgurite_client::names::{child, is_dn};
 
 pub(super) fn run(command: &GroupAdd) -> anyhow::Result<()> {
+    require_name(&command.name)?;
     if is_dn(&command.name) {
         bail!("NAME is a name, such as staff; --under places the entry");
     }
@@ -26,7 +27,10 @@ pub(super) fn run(command: &GroupAdd) -> anyhow::Result<()> {
     }
     let (mut client, suffix) = begin(&command.server, &command.base)?;
     if let Some(known) = GROUP.find(&mut client, (&suffix, &command.name), &["1.1"])? {
-        eprintln!("{} is there already: {}", command.name, known.dn);
+        eprintln!(
+            "{} is there already, and stays as it is: {}",
+            command.name, known.dn
+        );
         return Ok(());
     }
     let mut attributes = texts(&[("objectClass", form.class()), ("cn", &command.name)]);

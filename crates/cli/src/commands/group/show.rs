@@ -16,7 +16,7 @@ pub(super) fn show(command: &Show) -> anyhow::Result<()> {
     let (mut client, suffix) = begin(&command.server, &command.base)?;
     let group = GROUP.get(&mut client, (&suffix, &command.name), &["*"])?;
     let names = group.attributes.iter().map(|(name, _)| name.as_str());
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = ["dn"].into_iter().chain(names).collect();
     let columns = if command.format.csv {
         names.as_slice()
     } else {

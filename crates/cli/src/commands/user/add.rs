@@ -6,11 +6,12 @@ use fulgurite_client::Client;
 use super::password;
 use crate::arguments::people::UserAdd;
 use crate::remote::begin::begin;
-use crate::remote::entries::{self, NamedValues, next_number, push, texts};
+use crate::remote::entries::{self, NamedValues, next_number, push, require_name, texts};
 use crate::remote::kinds::{NUMBERS_FROM, USER};
 use fulgurite_client::names::{child, is_dn};
 
 pub(super) fn run(command: &UserAdd) -> anyhow::Result<()> {
+    require_name(&command.name)?;
     if is_dn(&command.name) {
         bail!("NAME is a login name, such as ada; --under places the entry");
     }
@@ -18,7 +19,10 @@ pub(super) fn run(command: &UserAdd) -> anyhow::Result<()> {
     let (mut client, suffix) = begin(&command.server, &command.base)?;
     let known = USER.find(&mut client, (&suffix, &command.name), &["1.1"])?;
     if let Some(known) = known {
-        eprintln!("{} is there already: {}", command.name, known.dn);
+        eprintln!(
+            "{} is there already, and stays as it is: {}",
+            command.name, known.dn
+        );
         return Ok(());
     }
     let parent = match &command.under {

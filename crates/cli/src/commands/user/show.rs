@@ -36,7 +36,10 @@ pub(super) fn show(command: &Show) -> anyhow::Result<()> {
         .iter()
         .map(|(name, _)| name.clone())
         .collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let names: Vec<&str> = ["dn"]
+        .into_iter()
+        .chain(names.iter().map(String::as_str))
+        .collect();
     let columns = if csv { names.as_slice() } else { &[] };
     let mut printer = Printer::new(io::stdout().lock(), command.format, columns)?;
     printer.entry(&user)?;
