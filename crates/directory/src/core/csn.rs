@@ -43,6 +43,15 @@ impl CsnGenerator {
         self.server
     }
 
+    /// Returns the newest number, or one before all that follow.
+    pub(crate) fn last(&self) -> Csn {
+        Csn {
+            time: self.time,
+            count: self.count,
+            server: self.server,
+        }
+    }
+
     /// Continues after a number of this or another server.
     pub fn advance_past(&mut self, newest: Csn) {
         if (newest.time, newest.count) > (self.time, self.count) {

@@ -36,6 +36,23 @@ pub(crate) struct Core {
 pub(crate) struct SharedCsn {
     server: u16,
     generator: Arc<Mutex<CsnGenerator>>,
+    /// The greatest numbers before those of the transactions under way.
+    under_way: Arc<Mutex<Vec<Csn>>>,
+}
+
+/// A transaction whose numbers are not stored yet.
+pub(crate) struct UnderWay {
+    before: Csn,
+    all: Arc<Mutex<Vec<Csn>>>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = all.iter().position(|before| *before == self.before) {
+            all.swap_remove(at);
+        }
+    }
 }
 
 impl SharedCsn {
@@ -52,7 +69,35 @@ impl SharedCsn {
         SharedCsn {
             server: server_id,
             generator: Arc::new(Mutex::new(generator)),
+            under_way: Arc::default(),
         }
+    }
+
+    /// Notes that a transaction begins, whose numbers follow. It is stored, or given up, when the
+    /// value is dropped.
+    pub(crate) fn begin_transaction(&self) -> UnderWay {
+        let generator = self.generator.lock();
+        let generator = generator.unwrap_or_else(PoisonError::into_inner);
+        let mut all = self
+            .under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = generator.last();
+        all.push(before);
+        UnderWay {
+            before,
+            all: Arc::clone(&self.under_way),
+        }
+    }
+
+    /// Returns a number up to which all numbers of this server are stored.
+    pub(crate) fn settled(&self) -> Option<PackedCsn> {
+        let generator = self.generator.lock();
+        let generator = generator.unwrap_or_else(PoisonError::into_inner);
+        let all = self.under_way.lock();
+        let all = all.unwrap_or_else(PoisonError::into_inner);
+        let settled = all.iter().min().copied().unwrap_or(generator.last());
+        PackedCsn::parse(settled.text().as_bytes())
     }
 
     /// Returns the next number, greater than `floor`.

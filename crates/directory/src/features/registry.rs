@@ -39,10 +39,13 @@ const FEATURES: &[Feature] = &[
         overlay: "sssvlv",
         compile: |compilation, settings, _| sssvlv::compile(compilation.sort_limits, settings),
     },
-    // The option `subordinate` of a database says all about glue.
+    // The option `subordinate` of a database says all about searches.
     Feature {
         overlay: "glue",
-        compile: |_, _, _| Ok(()),
+        compile: |_, _, features| {
+            features.has_glue = true;
+            Ok(())
+        },
     },
     Feature {
         overlay: "lastbind",
@@ -139,7 +142,11 @@ const FEATURES: &[Feature] = &[
                 let text = "overlay_config(): overlay \"syncprov\" already in list".to_owned();
                 return Err(Sourced::new(text, settings.origin.clone()));
             }
-            features.provider = Some(Provider::compile(compilation, settings)?);
+            let provider = Provider::compile(compilation, settings)?;
+            features.provider = Some(Provider {
+                is_glued: features.has_glue,
+                ..provider
+            });
             Ok(())
         },
     },

@@ -40,6 +40,8 @@ pub(crate) struct Features {
     pub(crate) password_policy: Option<PasswordPolicy>,
     /// The provider of content synchronisation.
     pub(crate) provider: Option<Provider>,
+    /// True once the overlay `glue` is configured. A provider after it has glued databases, too.
+    pub(crate) has_glue: bool,
     /// The number of guards that are asked before the password policy: those configured after it.
     pub(crate) guards_before_policy: usize,
 }
@@ -66,6 +68,7 @@ pub(crate) static NO_FEATURES: Features = Features {
     access_log: None,
     password_policy: None,
     provider: None,
+    has_glue: false,
     guards_before_policy: 0,
 };
 

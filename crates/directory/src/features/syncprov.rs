@@ -10,6 +10,8 @@ use super::compilation::Compilation;
 pub(crate) struct Provider {
     /// The number of changes that the log keeps at least.
     pub(crate) changes_min: u64,
+    /// True if the content goes on in the databases glued below: `glue` is configured before.
+    pub(crate) is_glued: bool,
 }
 
 impl Provider {

@@ -22,6 +22,7 @@ use fulgurite_schema::Dn;
 use fulgurite_store::{RoomFor, Shortage, StoreError, Writer};
 
 use crate::core::database::Database;
+use crate::core::foundation::UnderWay;
 use crate::core::result::{self, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
@@ -249,6 +250,12 @@ impl Directory {
         Some(items.into_iter().map(BatchItem::reply).collect())
     }
 
+    /// Notes a transaction for those who wait for its numbers. They ask only among databases.
+    fn note_transaction(&self) -> Option<UnderWay> {
+        let core = self.core();
+        (core.databases.as_slice().len() > 1).then(|| core.csn.begin_transaction())
+    }
+
     /// Runs updates in their order, and commits if one of them changed something.
     fn run_all<'d>(
         &'d self,
@@ -257,6 +264,7 @@ impl Directory {
         budget: WorkBudget,
         updates: &mut [(&mut BatchItem<'d>, &WriteRequest)],
     ) -> Result<(), StoreError> {
+        let under_way = self.note_transaction();
         let (mut changed, mut has_news) = (false, false);
         for (item, request) in &mut *updates {
             self.run(database, (&mut writer, budget), &request.session, item)?;
@@ -267,6 +275,7 @@ impl Directory {
         if changed {
             writer.commit()?;
         }
+        drop(under_way);
         if has_news {
             self.core().changes.committed();
         }
@@ -368,6 +377,7 @@ impl Directory {
     ) -> Result<Option<AuditText>, BlamedResult> {
         let mut audit: Option<AuditText> = None;
         let failed = |error: StoreError| (result::store(&error), None);
+        let under_way = self.note_transaction();
         let mut open: Option<(&Database, Writer<'_>)> = None;
         for update in updates {
             let mut item = self.update_item(session, update, true);
@@ -409,6 +419,7 @@ impl Directory {
                 *full = lacking(database, &error);
                 failed(error)
             })?;
+            drop(under_way);
             self.core().changes.committed();
         }
         Ok(audit)

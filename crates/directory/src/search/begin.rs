@@ -2,43 +2,33 @@
 //! how it goes on.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fulgurite_ldap::control::SyncRequest;
 use fulgurite_ldap::{
     Controls, LdapResult, MessageId, Operation, ResultCode, Scope, SearchRequest,
 };
-use fulgurite_schema::Dn;
 
-use super::base::BaseLookup;
-use super::chain::Chains;
-use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
 use super::dereference::ResolvedDereference;
 use super::generated::{GeneratedSearch, in_scope};
 use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, Output};
 use super::page::{Page, SearchHash};
+use super::provided::ProvidedSearch;
 use super::query::SearchQuery;
-use super::repeated::RepeatableRequest;
-use super::run::{PendingSearch, SearchRun};
-use super::sort::Sorter;
-use super::sort_plan::{SortPlan, SortState, sort_plan};
+use super::sort_plan::sort_plan;
 use super::state::SearchState;
+use super::stored::StoredSearch;
 use super::usability::AccountPolicies;
 use crate::core::cookie::CookieKey;
-use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
-use crate::features::glue;
 use crate::generated::namespace::NamespaceTarget;
 use crate::generated::tree::{GeneratedEntry, Tree};
 use crate::request::controls::RequestKind;
 use crate::rights::snapshots::Snapshots;
-use crate::search::sync::content::has_all;
 use crate::search::sync::log_content::{LogContent, LogSearch};
-use crate::search::sync::start::{PlanRules, SyncPlan, SyncSearch, SyncStart};
 use crate::search::sync::tree_content::{TreeAnswer, TreeContent};
 
 /// Begins a search.
@@ -80,14 +70,14 @@ pub(super) fn begin<'d>(
             NamespaceTarget::Database(database)
                 if directory.features_of(database).provider.is_some() =>
             {
-                let search = StoredSearch {
+                let sync = request.clone();
+                let search = ProvidedSearch {
                     directory,
                     session,
                     database,
-                    query: &query,
                     has_controls,
                 };
-                return search.synchronise(snapshots, request);
+                return search.begin(snapshots, query, &sync);
             }
             NamespaceTarget::Tree(tree) if is_followed(tree, &query) => {
                 return follow_log((directory, session), &query, tree, request);
@@ -235,200 +225,4 @@ fn page(
     };
     let page = Page::of(control, hash, directory.core().clock.now().0, key)?;
     Ok((!query.limits.unpaged).then_some(page))
-}
-
-/// A search that begins in a database with a store.
-struct StoredSearch<'d, 'q> {
-    directory: &'d Directory,
-    session: &'q Session,
-    database: &'d Database,
-    query: &'q SearchQuery<'q, 'q>,
-    /// True if the request has any controls.
-    has_controls: bool,
-}
-
-impl<'d> StoredSearch<'d, '_> {
-    fn begin(
-        &self,
-        snapshots: &mut Snapshots<'d>,
-        mut plan: SortPlan,
-        mut output: Output,
-    ) -> OpResult<SearchState<'d>> {
-        let failed = |error| result::store(&error);
-        let (directory, database, query) = (self.directory, self.database, self.query);
-        let decisions = database.decisions(self.session);
-        let view = snapshots.take(&database.store).map_err(failed)?;
-        let lookup = BaseLookup {
-            core: directory.core(),
-            database,
-            view: &view,
-            decisions: &decisions,
-            query,
-        };
-        let (base, region) = match lookup.find() {
-            Ok(Some(found)) => found,
-            Ok(None) => {
-                snapshots.give(view);
-                let end = output.end(ResultCode::Success);
-                return Ok(SearchState::ready(CompleteOutput::end(end)));
-            }
-            Err(refused) => {
-                snapshots.give(view);
-                return Err(refused);
-            }
-        };
-        if matches!(plan.state, SortState::Requested { .. }) {
-            let bytes_max = directory.search_settings().sssvlv.limits.bytes_max;
-            output.sorter = Some(Box::new(Sorter::new(bytes_max)));
-            output.sort_keys = std::mem::take(&mut plan.keys);
-        }
-        // The log of a database knows nothing of those below it.
-        let waiting = match output.sync {
-            Some(_) => VecDeque::new(),
-            None => self.glued_searches(&base),
-        };
-        let (rights_class, selection) = (decisions.rights_class(), &output.projection.selection);
-        let attribute_rights =
-            snapshots.take_attribute_rights(&database.store, rights_class, selection);
-        let spec = self.spec();
-        let mut run = SearchRun::new(directory, output, spec, plan, waiting);
-        if !self.has_controls {
-            run.repeatable = RepeatableRequest::of(self.session, query.request, &query.base);
-        }
-        run.begin(PartStart {
-            database,
-            decisions,
-            view,
-            base: region,
-            attribute_rights,
-        })
-        .map_err(failed)?;
-        Ok(SearchState::Run(run))
-    }
-
-    /// Begins the synchronisation of a consumer. Like slapd, it ignores pages and orders.
-    fn synchronise(
-        &self,
-        snapshots: &mut Snapshots<'d>,
-        request: &SyncRequest<'_>,
-    ) -> OpResult<SearchState<'d>> {
-        let (directory, database, query) = (self.directory, self.database, self.query);
-        let scope = query.request.scope;
-        if Chains::of(&query.filter).is_some() {
-            let text = "memberships in chain are not synchronised";
-            return Err(refuse(ResultCode::UnwillingToPerform, text));
-        }
-        let decisions = database.decisions(self.session);
-        let view = snapshots
-            .take(&database.store)
-            .map_err(|error| result::store(&error))?;
-        let lookup = BaseLookup {
-            core: directory.core(),
-            database,
-            view: &view,
-            decisions: &decisions,
-            query,
-        };
-        if let Err(missing) = lookup.find()
-            && missing.code == ResultCode::NoSuchObject
-            && let Some(end) = SyncStart::without_content(&view, request)?
-        {
-            snapshots.give(view);
-            return Ok(SearchState::ready(CompleteOutput::end(end)));
-        }
-        let is_whole = scope == Scope::Subtree && database.suffixes().contains(&query.base);
-        let planned = lookup.find().and_then(|found| {
-            let rules = PlanRules {
-                is_whole_tree: is_whole,
-                has_unchanged: is_whole
-                    && has_all(&query.filter, &directory.core().schema)
-                    && query.controls.manage_dsa_it
-                    && decisions.uniform()
-                    && database.last_mod,
-                server: directory.core().csn.server(),
-                is_multi_provider: database.is_multi_provider(),
-                is_copy: !database.consumers().is_empty(),
-            };
-            let start = SyncStart::plan(&view, request, rules)?;
-            Ok(found.map(|(base, _)| (base.into_owned(), start)))
-        });
-        snapshots.give(view);
-        let Some((base, start)) = planned? else {
-            return Err(LdapResult::new(ResultCode::AliasProblem));
-        };
-        let full = match start.plan {
-            SyncPlan::Full(_) | SyncPlan::Index(_) => {
-                let projection = query.projection(directory);
-                let mut output =
-                    Output::new(query.id, projection, query.limits, database.cookie_key);
-                output.sync = Some(Box::new(start.entries()));
-                match self.begin(snapshots, SortPlan::none(), output)? {
-                    SearchState::Run(mut run) => {
-                        if let Some(filter) = start.narrowing(&directory.core().schema) {
-                            run.narrow(&filter);
-                        }
-                        Some(run)
-                    }
-                    other => return Ok(other),
-                }
-            }
-            _ => None,
-        };
-        let search = SyncSearch {
-            directory,
-            database,
-            id: query.id,
-            base,
-            scope,
-            filter: Arc::clone(&query.filter),
-            projection: query.projection(directory),
-            has_referrals: query.controls.manage_dsa_it,
-            size_max: query.limits.size_max,
-        };
-        let mut encoded = Vec::new();
-        Ok(
-            match start.begin(self.session, search, full, &mut encoded) {
-                Ok(run) => SearchState::Sync(run.after(encoded)),
-                Err(end) => SearchState::ready(CompleteOutput {
-                    encoded,
-                    entries: 0,
-                    end: *end,
-                }),
-            },
-        )
-    }
-
-    /// Returns the specification that all parts of the search share.
-    fn spec(&self) -> SearchSpec {
-        let (query, controls) = (self.query, &self.query.controls);
-        let visible = match controls.subentries {
-            None => SubentryVisibility::AsNamed,
-            Some(control) if control.visible => SubentryVisibility::OnlySubentries,
-            Some(_) => SubentryVisibility::NoSubentries,
-        };
-        SearchSpec {
-            filter: Arc::clone(&query.filter),
-            deref: query.request.deref.searching(),
-            references: !controls.manage_dsa_it
-                && !controls.domain_scope
-                && visible != SubentryVisibility::OnlySubentries,
-            hides_glue: !controls.manage_dsa_it,
-            hides_referrals: controls.domain_scope && !controls.manage_dsa_it,
-            visible,
-            stored_only: controls.manage_dsa_it,
-        }
-    }
-
-    /// Returns the searches of the databases glued below the base.
-    fn glued_searches(&self, base: &Dn) -> VecDeque<PendingSearch<'d>> {
-        let databases = &self.directory.core().databases;
-        let parts = glue::glued_parts(databases, self.database, base, self.query.request.scope);
-        let pending = parts.into_iter().map(|part| PendingSearch {
-            database: part.database,
-            decisions: part.database.decisions(self.session),
-            base: part.base,
-            scope: part.scope,
-        });
-        pending.collect()
-    }
 }

@@ -6,6 +6,7 @@ use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
 use crate::rights::repeated_search::RepeatedSearch;
+use crate::search::sync::glued::GluedRun;
 use crate::search::sync::log_content::LogContent;
 use crate::search::sync::run::SyncRun;
 use crate::search::sync::tree_content::TreeContent;
@@ -25,6 +26,8 @@ pub(crate) enum SearchState<'d> {
     TreeContent(Box<TreeContent>),
     /// The synchronisation of a consumer.
     Sync(Box<SyncRun<'d>>),
+    /// The synchronisation of a consumer with several databases.
+    Glued(Box<GluedRun<'d>>),
     /// The next step writes it. It is large and rare, and a state moves often.
     Ready(Box<CompleteOutput>),
     /// The search is done. Its reusable state remains.

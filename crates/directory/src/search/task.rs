@@ -148,6 +148,18 @@ impl<'d> SearchTask<'d> {
                     }
                 }
             }
+            SearchState::Glued(mut run) => {
+                let progress = run.advance(out, quantum);
+                self.entries = run.sent;
+                self.worked = run.worked;
+                match progress {
+                    SyncProgress::End(end) => end,
+                    other => {
+                        self.state = SearchState::Glued(run);
+                        return progress_of(&other);
+                    }
+                }
+            }
             SearchState::Run(mut run) => {
                 let end = run.advance(out, quantum);
                 self.entries = run.output.sent;
@@ -177,6 +189,7 @@ impl<'d> SearchTask<'d> {
         match &mut self.state {
             SearchState::Run(run) => run.park(),
             SearchState::Sync(run) => run.park(),
+            SearchState::Glued(run) => run.park(),
             // It holds no snapshot between its steps.
             SearchState::Log(_)
             | SearchState::LogContent(_)
@@ -202,9 +215,10 @@ impl<'d> SearchTask<'d> {
     pub fn about(&self) -> String {
         match &self.state {
             SearchState::Run(run) => run.filter_shape(),
-            SearchState::LogContent(_) | SearchState::TreeContent(_) | SearchState::Sync(_) => {
-                "content of a copy".to_owned()
-            }
+            SearchState::LogContent(_)
+            | SearchState::TreeContent(_)
+            | SearchState::Sync(_)
+            | SearchState::Glued(_) => "content of a copy".to_owned(),
             SearchState::Log(_) => "log of changes".to_owned(),
             SearchState::Ready(_)
             | SearchState::Repeated(_)

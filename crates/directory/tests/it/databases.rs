@@ -19,7 +19,11 @@ const EU: &str = "ou=eu,ou=people,dc=example,dc=com";
 const ADVERTISED: &str = "ou=adv,dc=example,dc=com";
 const OWN: &str = "ou=own,dc=example,dc=com";
 
-fn database(folder: &TempDir, suffix: &str, subordinate: Subordinate) -> DatabaseOptions {
+pub(crate) fn database(
+    folder: &TempDir,
+    suffix: &str,
+    subordinate: Subordinate,
+) -> DatabaseOptions {
     let options = StoreOptions {
         suffixes: vec![suffix.to_owned()],
         ..StoreOptions::default()

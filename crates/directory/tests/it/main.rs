@@ -57,6 +57,7 @@ mod support;
 mod sync;
 mod sync_consumer;
 mod sync_copies;
+mod sync_glued;
 mod sync_log;
 mod sync_progress;
 mod trees;

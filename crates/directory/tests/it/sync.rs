@@ -518,7 +518,7 @@ fn change(world: &World, random: &mut Random, round: usize) {
     }
 }
 
-const BASE: &str = "ou=a,dc=example,dc=com";
+pub(crate) const BASE: &str = "ou=a,dc=example,dc=com";
 
 /// Begins a refresh and lets the connection break after a few steps.
 fn break_off(world: &World, wanted: &Wanted, consumer: &mut Consumer, random: &mut Random) {
@@ -542,7 +542,7 @@ fn break_off(world: &World, wanted: &Wanted, consumer: &mut Consumer, random: &m
     consumer.take(&mut out);
 }
 
-fn random_contents() -> Vec<Wanted> {
+pub(crate) fn random_contents() -> Vec<Wanted> {
     vec![
         EVERYTHING,
         Wanted {
@@ -574,11 +574,8 @@ fn random_contents() -> Vec<Wanted> {
     ]
 }
 
-fn random_history(seed: u64, wanted: &Wanted) {
-    let world = World::empty(|options| {
-        options.server_id = 1;
-        options.databases[0].overlays = vec![OverlaySettings::new("syncprov", Origin::Default)];
-    });
+/// Lets consumers follow a provider that has no entry yet.
+pub(crate) fn random_history(world: &World, seed: u64, wanted: &Wanted) {
     let root = world.root();
     world.add(&root, TOP, &[("objectClass", "domain")]);
     world.add(&root, BASE, &[("objectClass", "organizationalUnit")]);
@@ -594,14 +591,14 @@ fn random_history(seed: u64, wanted: &Wanted) {
             bytes_max: random.between(1, 500),
         };
         for _ in 0..random.between(1, 6) {
-            change(&world, &mut random, round);
+            change(world, &mut random, round);
         }
         let label = format!(
             "seed {seed}, round {round}, {} {}",
             wanted.base, wanted.filter
         );
         let running = task.get_or_insert_with(|| {
-            begin(&world, wanted, &mut persisting, SyncMode::RefreshAndPersist)
+            begin(world, wanted, &mut persisting, SyncMode::RefreshAndPersist)
         });
         // A slow client, whose search gives up its snapshot while changes go on.
         let mut out = Vec::new();
@@ -611,7 +608,7 @@ fn random_history(seed: u64, wanted: &Wanted) {
             running.park();
         }
         if random.chance(30) {
-            change(&world, &mut random, round);
+            change(world, &mut random, round);
         }
         let progress = match progress {
             Progress::Done => progress,
@@ -624,7 +621,7 @@ fn random_history(seed: u64, wanted: &Wanted) {
             }
             task = None;
         } else {
-            assert_equal(&world, wanted, &persisting, &label);
+            assert_equal(world, wanted, &persisting, &label);
             if random.chance(20) {
                 task = None;
             }
@@ -632,11 +629,11 @@ fn random_history(seed: u64, wanted: &Wanted) {
         // A first refresh moves no entry whose number has not changed. A part of the tree may lack
         // the entry above, whose number has.
         if (wanted.is_everything() || poller.cookie.is_some()) && random.chance(30) {
-            break_off(&world, wanted, &mut poller, &mut random);
+            break_off(world, wanted, &mut poller, &mut random);
         }
         if random.chance(50) || is_last {
-            if refresh(&world, wanted, &mut poller) == ResultCode::Success {
-                assert_equal(&world, wanted, &poller, &format!("{label}, polled"));
+            if refresh(world, wanted, &mut poller) == ResultCode::Success {
+                assert_equal(world, wanted, &poller, &format!("{label}, polled"));
             } else if random.chance(50) {
                 poller = Consumer::new(wanted);
                 poller.program = Program::random(&mut random);
@@ -650,7 +647,12 @@ fn consumers_equal_the_provider_after_random_changes() {
     let first = fulgurite_testkit::seed("sync", 1);
     for seed in first..first + fulgurite_testkit::quick_or_long(6, 200) {
         for wanted in random_contents() {
-            random_history(seed, &wanted);
+            let world = World::empty(|options| {
+                options.server_id = 1;
+                let overlay = OverlaySettings::new("syncprov", Origin::Default);
+                options.databases[0].overlays = vec![overlay];
+            });
+            random_history(&world, seed, &wanted);
         }
     }
 }

@@ -23,6 +23,7 @@
 //! rearrange    a batch in which names moved, for a part of the tree
 //! kinship      the entries that move together
 //! name_tree    the names that new and renamed entries have, at one point of the log
+//! glued        several databases as one content
 //! log_content  the records of a log of changes, for a consumer that repeats operations
 //! tree_content the entries of the configuration
 //! ```
@@ -31,6 +32,7 @@ mod batch;
 pub(crate) mod content;
 mod cookie;
 pub(crate) mod entries;
+pub(crate) mod glued;
 mod kinship;
 pub(crate) mod log_content;
 mod name_tree;

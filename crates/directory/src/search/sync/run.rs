@@ -61,6 +61,17 @@ pub(crate) struct SyncRun<'d> {
     pub(super) told_at: u32,
     /// Messages to be written first.
     pub(super) before: Vec<u8>,
+    /// Present if the content is a part of a glued one.
+    pub(super) part: Option<PartProgress>,
+}
+
+/// The progress of a run for a part of a content. The run of the whole tells cookies and ends.
+#[derive(Debug, Default)]
+pub(super) struct PartProgress {
+    /// The state of the part's store up to which all has been sent.
+    pub(super) reached: CsnVector,
+    /// Present after the refresh: true if it told all deletions.
+    pub(super) refreshed: Option<bool>,
 }
 
 /// A stage.
@@ -180,6 +191,21 @@ impl<'d> SyncRun<'d> {
         self
     }
 
+    /// Returns the state up to which a part has been sent.
+    pub(super) fn reached(&self) -> Option<&CsnVector> {
+        self.part.as_ref().map(|part| &part.reached)
+    }
+
+    /// Returns true if the refresh of a part has told all deletions; `None` before its end.
+    pub(super) fn refreshed(&self) -> Option<bool> {
+        self.part.as_ref()?.refreshed
+    }
+
+    /// Notes the state that the consumer was told about all parts.
+    pub(super) fn has_told(&mut self, vector: &CsnVector) {
+        self.told.raise_all(vector);
+    }
+
     /// Works for one quantum.
     pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> SyncProgress {
         self.worked = 0;
@@ -273,7 +299,12 @@ impl<'d> SyncRun<'d> {
             entries.flush(out, self.content.id);
         }
         let (vector, deletes) = (std::mem::take(vector), *tells_deletions);
-        self.told = vector;
+        if let Some(part) = &mut self.part {
+            part.reached.clone_from(&vector);
+            self.told.raise_all(&vector);
+        } else {
+            self.told = vector;
+        }
         let cookie = self.form.vector(&self.told);
         Ok(self.end_refresh(out, Some(&cookie), deletes))
     }
@@ -289,7 +320,7 @@ impl<'d> SyncRun<'d> {
         let bytes_end = out.len().saturating_add(quantum.bytes_max);
         let view = self.content.database.store.snapshot()?;
         self.content.enter(&view)?;
-        let cookie = self.content.tells_uuids;
+        let cookie = self.content.tells_uuids && self.part.is_none();
         let cookie = cookie.then(|| self.form.vector(&self.told));
         while self.worked < quantum.candidates_max && out.len() < bytes_end {
             let Some(uuid) = deleted.next() else { break };
@@ -312,6 +343,11 @@ impl<'d> SyncRun<'d> {
         deletes: bool,
     ) -> SyncProgress {
         self.content.tells_uuids = false;
+        if let Some(part) = &mut self.part {
+            part.refreshed = Some(deletes);
+            self.phase = Phase::Persist;
+            return SyncProgress::Waiting;
+        }
         if self.waiting.is_none() {
             return SyncProgress::End(done(cookie, deletes));
         }
@@ -350,6 +386,9 @@ impl<'d> SyncRun<'d> {
         let place = &mut self.place;
         let is_complete = place.rest.is_empty() && self.unsent.is_empty();
         if is_complete && place.after >= state.newest {
+            if let Some(part) = &mut self.part {
+                part.reached.clone_from(&state.vector);
+            }
             self.tell(out, &state.vector);
             return Ok(Begun::Nothing);
         }
@@ -515,6 +554,7 @@ impl<'d> SyncRun<'d> {
         } else if stage == Stage::Refresh
             && self.sent >= self.told_at + COOKIE_EVERY
             && self.told != before
+            && self.part.is_none()
         {
             self.told_at = self.sent;
             let cookie = self.form.vector(&self.told);
@@ -528,7 +568,7 @@ impl<'d> SyncRun<'d> {
     /// slapd passes over a message if it has the first number of its cookie already. So only a
     /// peer gets more than one number with an entry.
     fn entry_cookie(&self, before: &CsnVector, stage: Stage, number: usize) -> Option<Vec<u8>> {
-        if self.told == *before {
+        if self.told == *before || self.part.is_some() {
             return None;
         }
         if stage == Stage::Refresh {
@@ -550,7 +590,7 @@ impl<'d> SyncRun<'d> {
             return;
         }
         self.told.raise_all(vector);
-        if !matches!(self.phase, Phase::Persist) {
+        if !matches!(self.phase, Phase::Persist) || self.part.is_some() {
             return;
         }
         let cookie = self.form.vector(&self.told);

@@ -9,7 +9,7 @@ use super::content::{Content, ContentRequest};
 use super::cookie::{CookieForm, RequestCookie};
 use super::entries::{RefreshEntries, Unchanged};
 use super::rearrange::Rearrangement;
-use super::run::{LogPlace, Phase, SyncRun, done};
+use super::run::{LogPlace, PartProgress, Phase, SyncRun, done};
 use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
@@ -31,6 +31,8 @@ pub(crate) enum SyncPlan {
     Index(CsnVector),
     /// Every entry. Those that the vector covers are only named.
     Full(Option<CsnVector>),
+    /// The base is missing. Only a part of a glued content begins without it.
+    Missing,
 }
 
 /// The facts, besides the request, by which a refresh is planned.
@@ -45,6 +47,10 @@ pub(crate) struct PlanRules {
     pub(crate) is_multi_provider: bool,
     /// True if the database is copied from another server.
     pub(crate) is_copy: bool,
+    /// True if the content is a part of a glued one.
+    pub(crate) is_part: bool,
+    /// True if the refresh has to name all entries, as other parts do.
+    pub(crate) names_all: bool,
 }
 
 /// A request of a consumer, and the answer of the log.
@@ -64,6 +70,7 @@ pub(crate) struct SyncStart {
     /// True if the refresh tells deletions by UUIDs. Consumers that are servers give the hint, and
     /// get the number of each deletion.
     tells_uuids: bool,
+    is_part: bool,
 }
 
 /// The search that the request describes.
@@ -98,7 +105,9 @@ impl SyncStart {
             ..
         } = rules;
         let failed = |error| result::store(&error);
-        let cookie = RequestCookie::parse(request.cookie);
+        let mut cookie = RequestCookie::parse(request.cookie);
+        // The cookies of a glued content have no facts about single entries.
+        cookie.is_peer &= !rules.is_part;
         let state = view.changes().map_err(failed)?;
         let known = &cookie.vector;
         // A provider among several is behind others in what they have changed.
@@ -106,7 +115,7 @@ impl SyncStart {
             (!is_multi_provider || server == held.server())
                 && known.of(held.server()).is_some_and(|csn| csn > held)
         };
-        if state.vector.iter().any(is_newer) {
+        if !rules.is_part && state.vector.iter().any(is_newer) {
             return Err(newer_consumer());
         }
         // A merge changes entries whose entryCSN stays. Not all providers tell deletions, so one of
@@ -127,6 +136,8 @@ impl SyncStart {
         // them all unless its horizon names that server.
         let plan = if known.is_empty() || state.vector.is_empty() {
             SyncPlan::Full(None)
+        } else if rules.names_all {
+            SyncPlan::Full(Some(known.clone()).filter(|_| is_whole_tree))
         } else if known.covers_all(&state.horizon) && knows_untold {
             // A copy has changes that the vector does not cover yet.
             match view.changes_beyond(known, CHANGES_MAX).map_err(failed)? {
@@ -158,7 +169,48 @@ impl SyncStart {
             state,
             deleted,
             plan,
+            is_part: rules.is_part,
         })
+    }
+
+    /// Plans a part of a glued content whose base is missing.
+    pub(crate) fn without_base(
+        view: &View<'_>,
+        request: &SyncRequest<'_>,
+        server: u16,
+    ) -> OpResult<SyncStart> {
+        let cookie = RequestCookie::parse(request.cookie);
+        Ok(SyncStart {
+            cookie: RequestCookie {
+                is_peer: false,
+                ..cookie
+            },
+            server,
+            persists: request.mode == SyncMode::RefreshAndPersist,
+            state: view.changes().map_err(|error| result::store(&error))?,
+            deleted: Vec::new(),
+            plan: SyncPlan::Missing,
+            is_multi_provider: false,
+            is_copy: false,
+            knows_untold: true,
+            tells_uuids: false,
+            is_part: true,
+        })
+    }
+
+    /// Returns the state of the store.
+    pub(super) fn vector(&self) -> &CsnVector {
+        &self.state.vector
+    }
+
+    /// Returns true if the refresh tells all deletions, and need not name the other entries.
+    pub(crate) fn tells_deletions(&self) -> bool {
+        match self.plan {
+            SyncPlan::Nothing | SyncPlan::Log(_) | SyncPlan::Index(_) => true,
+            SyncPlan::Full(_) => self.cookie.vector.is_empty() && !self.cookie.is_of_copy,
+            // Its content has gone.
+            SyncPlan::Missing => self.state.vector.is_empty(),
+        }
     }
 
     /// Returns the end of a search in a database that has had no content yet. `None` if it has had,
@@ -262,7 +314,18 @@ impl SyncStart {
             after: newest,
             ..LogPlace::default()
         };
+        let had_content = !vector.is_empty();
+        let mut part = self.is_part.then(|| PartProgress {
+            reached: vector.clone(),
+            refreshed: None,
+        });
         let (phase, told, place) = match (self.plan, full) {
+            (plan @ (SyncPlan::Nothing | SyncPlan::Missing), _) if part.is_some() => {
+                if let Some(part) = &mut part {
+                    part.refreshed = Some(matches!(plan, SyncPlan::Nothing) || !had_content);
+                }
+                (Phase::Persist, self.cookie.vector, after_all)
+            }
             (SyncPlan::Nothing, _) if !self.persists => return Err(Box::new(done(None, true))),
             (SyncPlan::Nothing, _) => {
                 let end = PhaseEnd {
@@ -282,7 +345,7 @@ impl SyncStart {
                 };
                 (phase, self.cookie.vector, after_all)
             }
-            (SyncPlan::Full(_) | SyncPlan::Index(_), None) => {
+            (SyncPlan::Full(_) | SyncPlan::Index(_) | SyncPlan::Missing, _) => {
                 let end = SearchEnd::plain(LdapResult::new(ResultCode::Other));
                 return Err(Box::new(end));
             }
@@ -294,7 +357,7 @@ impl SyncStart {
             form,
             own_server,
             is_like_slapd: !self.cookie.is_of_same_program,
-            waiting: self.persists.then(|| core.changes.register()),
+            waiting: (self.persists && !self.is_part).then(|| core.changes.register()),
             size_max: search.size_max,
             filter_types,
             phase,
@@ -307,6 +370,7 @@ impl SyncStart {
             worked: 0,
             told_at: 0,
             before: Vec::new(),
+            part,
         }))
     }
 }
