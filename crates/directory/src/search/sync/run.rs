@@ -24,6 +24,10 @@ const BATCH_MAX: u64 = 65_536;
 /// come back at once.
 const LOG_BATCH_MAX: u64 = 256;
 
+/// The same in a refresh by the log if names move. They are read at once. Beyond that
+/// number, the refresh sends the entries.
+pub(super) const MOVED_MAX: usize = 65_536;
+
 /// The same in the persist stage, unless names move. Thousands of searches may be in it, and a
 /// quantum sends so few changes at once. So none holds a batch or a snapshot between its turns.
 const PERSIST_BATCH_MAX: u64 = 4;
@@ -401,6 +405,10 @@ impl<'d> SyncRun<'d> {
         let store = &self.content.database.store;
         let is_short = matches!(self.phase, Phase::Persist) && !store.has_renamed_since(oldest);
         place.is_plain &= matches!(self.phase, Phase::Log) && !store.has_renamed_since(place.after);
+        if !place.is_plain && place.rest.len() > MOVED_MAX {
+            // Names have moved since the refresh was planned.
+            return Ok(Begun::Lost);
+        }
         let mut positions = place.take(match place.is_plain {
             true => LOG_BATCH_MAX,
             false => u64::MAX,

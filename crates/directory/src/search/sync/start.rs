@@ -9,7 +9,7 @@ use super::content::{Content, ContentRequest};
 use super::cookie::{CookieForm, RequestCookie};
 use super::entries::{RefreshEntries, Unchanged};
 use super::rearrange::Rearrangement;
-use super::run::{LogPlace, PartProgress, Phase, SyncRun, done};
+use super::run::{LogPlace, MOVED_MAX, PartProgress, Phase, SyncRun, done};
 use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
@@ -145,8 +145,12 @@ impl SyncStart {
                     SyncPlan::Nothing
                 }
                 Some(positions) => {
-                    let place = LogPlace::of(view, positions, state.newest);
-                    SyncPlan::Log(place.map_err(failed)?)
+                    let count = positions.len();
+                    let place = LogPlace::of(view, positions, state.newest).map_err(failed)?;
+                    match place.is_plain || count <= MOVED_MAX {
+                        true => SyncPlan::Log(place),
+                        false => by_entries(),
+                    }
                 }
                 None => by_entries(),
             }
