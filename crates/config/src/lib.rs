@@ -88,7 +88,7 @@ pub use layer::Layer;
 pub use levels::{LevelError, STATS as LEVEL_STATS, level_names, log_level, parse_level};
 pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};
 pub use manual::manual;
-pub use names::{AuthzRegexp, SchemaPart, ServerId, Threads};
+pub use names::{AuthzRegexp, SchemaPart, ServerId, Threads, is_own_url};
 pub use note::Note;
 pub use quantity::{parse_bytes, parse_limit};
 pub use secret::Secret;

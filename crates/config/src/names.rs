@@ -75,16 +75,21 @@ impl ServerId {
     pub fn own(all: &[Sourced<ServerId>], listen: &[Sourced<ListenUrl>]) -> u16 {
         let is_ours = |server: &&Sourced<ServerId>| {
             let url = server.url.as_ref();
-            let url = url.and_then(|url| url.parse::<ListenUrl>().ok());
-            url.is_some_and(|url| {
-                let mut listeners = listen.iter();
-                listeners.any(|own| is_same_address(&own.value, &url))
-            })
+            url.is_some_and(|url| is_own_url(url, listen))
         };
         let own = all.iter().find(is_ours);
         let plain = || all.iter().find(|server| server.url.is_none());
         own.or_else(plain).map_or(0, |server| server.id)
     }
+}
+
+/// Returns true for the URL of a listener of this server.
+#[must_use]
+pub fn is_own_url(url: &str, listen: &[Sourced<ListenUrl>]) -> bool {
+    url.parse::<ListenUrl>().is_ok_and(|url| {
+        let mut listeners = listen.iter();
+        listeners.any(|own| is_same_address(&own.value, &url))
+    })
 }
 
 fn is_same_address(one: &ListenUrl, other: &ListenUrl) -> bool {

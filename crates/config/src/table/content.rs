@@ -194,7 +194,9 @@ fn syncrepl(
         ));
     }
     let root = layer.root_dn.as_ref();
-    if root.is_none_or(|root| root.value.is_none()) {
+    // The configuration has a default root.
+    let has_default = statement.section == Section::Config;
+    if !has_default && root.is_none_or(|root| root.value.is_none()) {
         return Err("rootDN must be defined before syncrepl may be used".to_owned());
     }
     let setting = SyncreplSetting::read_statement(statement)?;

@@ -88,6 +88,22 @@ pub enum TreeRefusal {
     Unwilling(String),
     /// The change fails, for this reason.
     Failed(String),
+    /// This server only copies the entries. The servers of these URLs change them.
+    Elsewhere(Vec<String>),
+}
+
+impl std::fmt::Display for TreeRefusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            TreeRefusal::Missing => "an entry is missing",
+            TreeRefusal::Exists => "an entry exists already",
+            TreeRefusal::Number => "a number is taken",
+            TreeRefusal::Elsewhere(_) => "another server changes it",
+            TreeRefusal::Naming(text)
+            | TreeRefusal::Unwilling(text)
+            | TreeRefusal::Failed(text) => text,
+        })
+    }
 }
 
 /// An update that is permitted and fits the schema.
@@ -279,6 +295,14 @@ impl TreeUpdate {
             Err(TreeRefusal::Naming(text)) => refuse(ResultCode::NamingViolation, text),
             Err(TreeRefusal::Unwilling(text)) => refuse(ResultCode::UnwillingToPerform, text),
             Err(TreeRefusal::Failed(text)) => refuse(ResultCode::Other, text),
+            Err(TreeRefusal::Elsewhere(urls)) if urls.is_empty() => {
+                let text = "shadow context; no update referral";
+                refuse(ResultCode::UnwillingToPerform, text)
+            }
+            Err(TreeRefusal::Elsewhere(urls)) => LdapResult {
+                referrals: urls,
+                ..LdapResult::new(ResultCode::Referral)
+            },
         };
         reply(Some(self.request), result, &ResponseValues::default())
     }

@@ -93,6 +93,7 @@ pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(
         let text = "it has no effect on cn=config";
         tracing::warn!("{}: overlay {}: {text}", overlay.origin, overlay.name);
     }
+    replication::warn_of_configuration(settings);
     for database in settings.databases.iter().chain([&settings.config]) {
         check_database(schema, database)?;
         if settings.is_access_log(database) {

@@ -17,12 +17,14 @@ use fulgurite_config::{
     ListenScheme, Origin, Settings,
 };
 use fulgurite_directory::{Directory, TreeChange, TreeEntry, TreeRefusal, TreeUpdate};
+use fulgurite_policy::Syncrepl;
 use fulgurite_schema::{Dn, Schema, SchemaError};
 
 use super::check::{CheckError, check_settings};
 use super::convert;
 use super::open::{self, OpenError};
 use super::reload::{kept_differences, renew};
+use super::replication;
 use super::source::{RunningServer, SettingsSource};
 use crate::driver::settings::ServerSettings;
 use crate::statistics::{Statistics, lock};
@@ -82,15 +84,63 @@ impl<'r> Configuration<'r> {
         let mut held = lock(&self.settings);
         let read = |layer| self.source.read(Some(layer));
         let plan = ChangePlan::of(&held, current.schema(), update.change(), &read)?;
-        let (wanted, name) = (plan.wanted, plan.name);
-        refuse_moves(&held, &wanted)?;
-        let tls = new_tls(&held, &wanted);
-        let tls = tls.map_err(|error| TreeRefusal::Failed(error.to_string()))?;
         if update.is_trial() {
-            return check_settings(&wanted)
+            refuse_moves(&held, &plan.wanted)?;
+            new_tls(&held, &plan.wanted).map_err(|error| TreeRefusal::Failed(error.to_string()))?;
+            return check_settings(&plan.wanted)
                 .map(|_| None)
-                .map_err(|error| check_refusal(error, &wanted));
+                .map_err(|error| check_refusal(error, &plan.wanted));
         }
+        let locks_out = |next: &Directory| !update.is_relaxed() && update.locks_out(current, next);
+        self.carry_out((current, &mut held), plan, updating, &locks_out)
+            .map(Some)
+    }
+
+    /// Returns the providers that the configuration is copied from.
+    pub(super) fn consumers(&self) -> Vec<Syncrepl> {
+        replication::configuration_consumers(&lock(&self.settings))
+    }
+
+    /// Returns the URLs of the servers that take changes, if this one only copies them.
+    pub(super) fn updated_at(&self) -> Option<Vec<String>> {
+        let held = lock(&self.settings);
+        if replication::configuration_consumers(&held).is_empty() {
+            return None;
+        }
+        let urls = held.config.content.update_refs.iter();
+        Some(urls.map(|url| url.value.clone()).collect())
+    }
+
+    /// Takes the entries at and below `base` that a provider has, and makes the directory that
+    /// replaces the current one. `None` if they are here already.
+    pub(super) fn copy<'l>(
+        &self,
+        current: &Directory,
+        (base, entries): (&str, Vec<ConfigEntry>),
+        updating: &'l RwLock<()>,
+    ) -> Result<Option<Next<'l>>, TreeRefusal> {
+        let mut held = lock(&self.settings);
+        let read = |layer| self.source.read(Some(layer));
+        let plan = ChangePlan::of_copy(&held, current.schema(), (base, entries), &read)?;
+        let Some(plan) = plan else {
+            return Ok(None);
+        };
+        self.carry_out((current, &mut held), plan, updating, &|_| false)
+            .map(Some)
+    }
+
+    /// Writes changed files, and makes the directory that replaces the current one.
+    fn carry_out<'l>(
+        &self,
+        (current, held): (&Directory, &mut Settings),
+        plan: ChangePlan,
+        updating: &'l RwLock<()>,
+        locks_out: &dyn Fn(&Directory) -> bool,
+    ) -> Result<Next<'l>, TreeRefusal> {
+        let (wanted, name) = (plan.wanted, plan.name);
+        refuse_moves(held, &wanted)?;
+        let tls = new_tls(held, &wanted);
+        let tls = tls.map_err(|error| TreeRefusal::Failed(error.to_string()))?;
         let stores = open::StorePlan {
             make: true,
             make_folders: false,
@@ -102,10 +152,10 @@ impl<'r> Configuration<'r> {
         let definitions = hold_updates(current, &schema, updating);
         let opened = open::open_with(&wanted, schema, &stores, Some(&self.statistics));
         let (next, _) = opened.map_err(|error| open_refusal(error, &wanted))?;
-        if !update.is_relaxed() && update.locks_out(current, &next) {
+        if locks_out(&next) {
             return Err(unwilling(LOCKED_OUT));
         }
-        refuse_closed_log(&held, &wanted)?;
+        refuse_closed_log(held, &wanted)?;
         let flushed = plan.old_files.replace_by(&plan.new_files);
         if let Some(error) = flushed.map_err(|error| TreeRefusal::Failed(error.to_string()))? {
             tracing::error!("the configuration has changed, but may be lost in a crash: {error}");
@@ -118,14 +168,14 @@ impl<'r> Configuration<'r> {
             let file = plan.new_files.directory().display();
             tracing::warn!("the change ends with the server: it is not in {file}");
         }
-        for difference in kept_differences(&held, &wanted) {
+        for difference in kept_differences(held, &wanted) {
             tracing::warn!("at the next start: {difference}");
         }
-        self.put_in_force(wanted, tls, &mut held);
-        Ok(Some(Next {
+        self.put_in_force(wanted, tls, held);
+        Ok(Next {
             directory: next,
             _definitions: definitions,
-        }))
+        })
     }
 
     /// Puts the settings of the server itself in force: TLS, limits of connections, the log.
@@ -183,7 +233,51 @@ impl ChangePlan {
             wanted,
         })
     }
+
+    /// Reads the files with the entries of a provider at and below `base`; `None` if they are the
+    /// same. The built-in definitions are those of this server.
+    fn of_copy(
+        held: &Settings,
+        schema: &Schema,
+        (base, entries): (&str, Vec<ConfigEntry>),
+        read: &dyn Fn(Layer) -> Result<Settings, ConfigError>,
+    ) -> Result<Option<ChangePlan>, TreeRefusal> {
+        let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
+        let own = files.entries().map_err(config_refusal)?;
+        let is_built_in = |entry: &ConfigEntry| entry.dn.eq_ignore_ascii_case(BUILT_IN);
+        let has_built_in = own.iter().any(is_built_in);
+        let kept = own.into_iter();
+        let mut all: Vec<ConfigEntry> = kept
+            .filter(|entry| !is_within(&entry.dn, base) || is_built_in(entry))
+            .collect();
+        let told = entries.into_iter();
+        all.extend(told.filter(|entry| !has_built_in || !is_built_in(entry)));
+        let is_told = |name: &&str| all.iter().any(|entry| entry.dn.eq_ignore_ascii_case(name));
+        if let Some(missing) = NEEDED.iter().find(|name| !is_told(name)) {
+            let text = format!("the provider has not told the entry \"{missing}\"");
+            return Err(unwilling(text));
+        }
+        let new_files = files.with_entries(&all).map_err(config_refusal)?;
+        if new_files == **files {
+            return Ok(None);
+        }
+        let wanted = read(new_files.layer().map_err(config_refusal)?).map_err(config_refusal)?;
+        refuse_covered(schema, &wanted)?;
+        refuse_missing_folders(held, &wanted)?;
+        Ok(Some(ChangePlan {
+            old_files: Arc::clone(files),
+            new_files,
+            name: format!("a copy of {base}"),
+            wanted,
+        }))
+    }
 }
+
+/// The entries without which no server can be configured.
+const NEEDED: [&str; 2] = ["cn=config", "olcDatabase={0}config,cn=config"];
+
+/// The entry of the definitions that are built in.
+const BUILT_IN: &str = "cn=schema,cn=config";
 
 /// The attributes with definitions that have numbers, and slapd's word for one.
 const DEFINITIONS: [(&str, &str); 2] = [
@@ -222,6 +316,13 @@ fn refuse_duplicates(files: &ConfigFiles, change: &ConfigChange) -> Result<(), T
 fn number_of(definition: &str) -> Option<String> {
     let (_, inside) = definition.split_once('(')?;
     Some(inside.split_whitespace().next()?.to_owned())
+}
+
+/// Returns true for a name at or below another one. Names of this tree have no escaped commas.
+fn is_within(dn: &str, base: &str) -> bool {
+    let (dn, base) = (dn.to_ascii_lowercase(), base.to_ascii_lowercase());
+    let above = dn.strip_suffix(&base);
+    above.is_some_and(|above| above.is_empty() || above.ends_with(','))
 }
 
 /// Returns the change of the files. Attributes that the schema lacks stay in their entry.

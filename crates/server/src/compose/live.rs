@@ -12,7 +12,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
+use fulgurite_config::ConfigEntry;
 use fulgurite_directory::{Directory, TreeRefusal, WriteReply, WriteRequest};
+use fulgurite_policy::Syncrepl;
 use fulgurite_schema::Dn;
 
 use super::audit_files::AuditFiles;
@@ -187,6 +189,9 @@ impl<'r> Live<'r> {
         let next = self.require_slot().map_err(TreeRefusal::Unwilling);
         let next = next.and_then(|()| {
             let configuration = self.configuration.as_ref().ok_or_else(none)?;
+            if let Some(urls) = configuration.updated_at().filter(|_| !update.is_relaxed()) {
+                return Err(TreeRefusal::Elsewhere(urls));
+            }
             configuration.change(current, &update, &self.updating)
         });
         let outcome = next.map(|next| {
@@ -230,6 +235,27 @@ impl DirectorySource for Live<'_> {
 
     fn newest_for_changes_at_once(&self) -> Option<(&Directory, RwLockReadGuard<'_, ()>)> {
         self.current_for_updates_at_once()
+    }
+
+    fn configuration_consumers(&self) -> Vec<Syncrepl> {
+        let configuration = self.configuration.as_ref();
+        configuration
+            .map(Configuration::consumers)
+            .unwrap_or_default()
+    }
+
+    fn copy_configuration(&self, base: &str, entries: Vec<ConfigEntry>) -> Result<bool, String> {
+        let _guard = lock(&self.reloading);
+        self.require_slot()?;
+        let Some(configuration) = &self.configuration else {
+            return Err("there is no configuration to change".to_owned());
+        };
+        let next = configuration.copy(self.current(), (base, entries), &self.updating);
+        let Some(next) = next.map_err(|refusal| refusal.to_string())? else {
+            return Ok(false);
+        };
+        self.publish(next.directory);
+        Ok(true)
     }
 }
 

@@ -388,9 +388,12 @@ fn has_provider(database: &Database) -> bool {
 }
 
 /// Returns true for a copy that clients may not update.
-fn is_shadow(database: &Database) -> bool {
+fn is_shadow(settings: &Settings, database: &Database) -> bool {
     let content = &database.content;
-    let is_copy = !content.syncrepl.is_empty() || content.update_dn.is_some();
+    let mut providers = content.syncrepl.iter();
+    let has_provider = providers
+        .any(|setting| replication::is_other_server(&settings.global, &setting.value.settings));
+    let is_copy = has_provider || content.update_dn.is_some();
     is_copy && !*content.multi_provider
 }
 
@@ -419,7 +422,7 @@ fn monitored(settings: &Settings, stores: &[Arc<Store>]) -> Vec<MonitoredDatabas
             glued: *database.content.subordinate != Subordinate::No,
             read_only: *database.policy.read_only,
             shown: *database.content.monitoring,
-            shadow: is_shadow(database),
+            shadow: is_shadow(settings, database),
             update_refs: (database.content.update_refs.iter())
                 .map(|url| url.value.clone())
                 .collect(),

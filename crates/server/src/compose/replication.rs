@@ -2,17 +2,43 @@
 
 use std::sync::Arc;
 
-use fulgurite_config::{Chain, ConfigError, Database, Global, Settings, Sourced, SyncreplSetting};
+use fulgurite_config::{
+    Chain, ConfigError, Database, DatabaseKind, Global, Settings, Sourced, SyncreplSetting,
+    is_own_url,
+};
 use fulgurite_directory::{Forwarding, ReplicationOptions};
 use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
-use fulgurite_policy::{BindMethod, OverlaySettings, ProviderLink, StartTls, Syncrepl};
+use fulgurite_policy::{BindMethod, OverlaySettings, ProviderLink, StartTls, SyncData, Syncrepl};
 use fulgurite_schema::{Dn, Schema};
+
+/// Warns of providers of the configuration that it is not copied from.
+pub(super) fn warn_of_configuration(settings: &Settings) {
+    let content = &settings.config.content;
+    for setting in &content.syncrepl {
+        let SyncreplSetting { settings, .. } = &setting.value;
+        let reason = if *content.multi_provider {
+            "the settings of several servers are not merged"
+        } else if settings.data == SyncData::AccessLog {
+            "there is no log of its operations"
+        } else {
+            continue;
+        };
+        tracing::warn!(
+            "{}: syncrepl rid={:03}: cn=config is not copied: {reason}",
+            setting.origin,
+            settings.rid
+        );
+    }
+}
 
 /// Checks the names, filters and attributes of the providers of a database.
 pub(super) fn check(schema: &Arc<Schema>, database: &Database) -> Result<(), ConfigError> {
     let suffixes = database.content.suffixes.iter();
     let suffixes = suffixes.filter_map(|suffix| Dn::parse(schema, suffix).ok());
-    let suffixes: Vec<Dn> = suffixes.collect();
+    let mut suffixes: Vec<Dn> = suffixes.collect();
+    if database.kind == DatabaseKind::Config {
+        suffixes.extend(Dn::parse(schema, "cn=config"));
+    }
     for setting in &database.content.syncrepl {
         let SyncreplSetting { settings, .. } = &setting.value;
         let checked = check_one(schema, &suffixes, settings);
@@ -109,12 +135,37 @@ pub(super) fn options(
     Ok(ReplicationOptions {
         forwarding: forwarding(settings, database)?,
         consumers: consumers
-            .map(|setting| with_own_tls(global, setting.value.settings.clone()))
+            .map(|setting| &setting.value.settings)
+            .filter(|settings| is_other_server(global, settings))
+            .map(|settings| with_own_tls(global, settings.clone()))
             .collect(),
         update_refs: urls.map(|url| url.value.clone()).collect(),
         update_dn: content.update_dn.value.clone(),
         multi_provider: *content.multi_provider,
     })
+}
+
+/// Returns true unless the provider is this server. As in slapd, servers with one configuration
+/// may all be named, and each passes over itself.
+pub(super) fn is_other_server(global: &Global, settings: &Syncrepl) -> bool {
+    !is_own_url(&settings.link.url, &global.listen)
+}
+
+/// Returns the providers that the configuration itself is copied from.
+pub(super) fn configuration_consumers(settings: &Settings) -> Vec<Syncrepl> {
+    let (global, content) = (&settings.global, &settings.config.content);
+    // The settings of several servers are not merged.
+    if *content.multi_provider {
+        return Vec::new();
+    }
+    let consumers = content.syncrepl.iter();
+    consumers
+        .map(|setting| &setting.value.settings)
+        .filter(|settings| {
+            settings.data != SyncData::AccessLog && is_other_server(global, settings)
+        })
+        .map(|settings| with_own_tls(global, settings.clone()))
+        .collect()
 }
 
 /// Returns the servers that clients' updates go to. They are those of the referral for which an

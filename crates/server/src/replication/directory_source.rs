@@ -2,7 +2,9 @@
 
 use std::sync::RwLockReadGuard;
 
+use fulgurite_config::ConfigEntry;
 use fulgurite_directory::Directory;
+use fulgurite_policy::Syncrepl;
 
 /// The source of the newest configuration.
 pub(crate) trait DirectorySource: Sync {
@@ -15,4 +17,18 @@ pub(crate) trait DirectorySource: Sync {
 
     /// Does the same if no change of the definitions is on its way.
     fn newest_for_changes_at_once(&self) -> Option<(&Directory, RwLockReadGuard<'_, ()>)>;
+
+    /// Returns the providers that the configuration itself is copied from.
+    fn configuration_consumers(&self) -> Vec<Syncrepl> {
+        Vec::new()
+    }
+
+    /// Puts the entries of a provider's configuration in force, in place of those at and below
+    /// `base`. Returns false if they are the same.
+    ///
+    /// # Errors
+    /// The reason why this server cannot have them. The present configuration stays.
+    fn copy_configuration(&self, _base: &str, _entries: Vec<ConfigEntry>) -> Result<bool, String> {
+        Err("there is no configuration to change".to_owned())
+    }
 }

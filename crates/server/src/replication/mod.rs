@@ -7,9 +7,12 @@
 //!             `--> ReplicationStatus    for cn=Monitor and the command
 //! ```
 //!
+//! `configuration` does the same for `cn=config`, whose entries come into force as a whole.
+//!
 //! The threads block on their sockets. A server has few providers, and a commit waits for the disk
 //! anyhow. So an event loop would save nothing.
 
+mod configuration;
 pub(crate) mod directory_source;
 mod filling;
 pub(crate) mod runner;

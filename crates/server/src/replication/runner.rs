@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use fulgurite_directory::Directory;
 
+use super::configuration::ConfigurationCopies;
 use super::directory_source::DirectorySource;
 use super::session::{self, SessionTask};
 use crate::replication_status::ReplicationStatus;
@@ -32,6 +33,7 @@ impl Running<'_> {
 pub(crate) fn run(source: &dyn DirectorySource, status: &ReplicationStatus, stop: &AtomicBool) {
     thread::scope(|scope| {
         let mut running: Vec<Running<'_>> = Vec::new();
+        let mut configurations = ConfigurationCopies::default();
         while !stop.load(Ordering::Relaxed) {
             let wanted = wanted(source.newest());
             for one in &running {
@@ -57,8 +59,10 @@ pub(crate) fn run(source: &dyn DirectorySource, status: &ReplicationStatus, stop
                     Err(error) => tracing::error!("syncrepl rid={rid:03}: no thread: {error}"),
                 }
             }
+            configurations.fit(scope, source, status);
             thread::sleep(LOOK_EVERY);
         }
+        configurations.stop();
         for one in &running {
             one.task.stop.store(true, Ordering::Relaxed);
         }

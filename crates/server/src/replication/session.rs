@@ -30,13 +30,13 @@ const BATCH_PAUSE_MAX: Duration = Duration::from_millis(20);
 /// that falls behind gathers more, and one that keeps up stores each change at once.
 const BATCH_PAUSE: u32 = 4;
 /// The time between looks at the wish to stop.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The time between tries of the quarantine.
 const QUARANTINE_EVERY: Duration = Duration::from_secs(60);
 /// The time without a message after which a fill gives up the writer of the store.
 const FILL_SILENCE_MAX: Duration = Duration::from_secs(2);
 /// The time that a provider may take to read a request.
-const SEND_TIMEOUT: Duration = Duration::from_secs(60);
+pub(super) const SEND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A consumer of one database.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub(super) fn run(source: &dyn DirectorySource, task: &SessionTask, status: &Rep
 
 /// Returns the milliseconds since 1970 as of the start of the program, and those since then. So a
 /// clock that is set back postpones no attempt.
-fn now_ms() -> u64 {
+pub(super) fn now_ms() -> u64 {
     static BEGUN: OnceLock<(Instant, u64)> = OnceLock::new();
     let (begun, then_ms) = BEGUN.get_or_init(|| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -379,7 +379,7 @@ impl<'l> Session<'l> {
     }
 }
 
-fn lost(error: std::io::Error) -> Trouble {
+pub(super) fn lost(error: std::io::Error) -> Trouble {
     Trouble::Connection(error.to_string())
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::configuring::{ADMIN, DATABASE, configured};
 use crate::data::{SUFFIX, names};
-use crate::stage::{PATIENCE, Stage};
+use crate::stage::{PATIENCE, Running, Stage};
 
 const OVERLAY: &str = "olcOverlay={0}syncprov,olcDatabase={0}config,cn=config";
 
@@ -106,4 +106,54 @@ fn the_last_provider_of_a_copy_may_go() {
     });
     assert_eq!(ours, theirs);
     assert_eq!(ours.0[1].0, 0, "{ours:?}");
+}
+
+/// Lets a server copy definitions, and refer changes of its configuration to the provider.
+#[test]
+fn a_server_copies_the_configuration_of_another() {
+    let stages = ["config-copied", "config-copying"].map(Stage::new);
+    let [provider, copy] = stages
+        .each_ref()
+        .map(|stage| stage.start_by_directory(&configured(stage)));
+    let provide = format!(
+        "dn: cn=module{{0}},cn=config\nchangetype: modify\nadd: olcModuleLoad\n\
+         olcModuleLoad: syncprov.so\n\n\
+         dn: {OVERLAY}\nchangetype: add\nobjectClass: olcSyncProvConfig\nolcOverlay: {{0}}syncprov\n"
+    );
+    provider
+        .client_as(ADMIN, "ldapmodify", &[], &provide)
+        .well();
+    let follow = format!(
+        "dn: olcDatabase={{0}}config,cn=config\nchangetype: modify\nadd: olcSyncrepl\n\
+         olcSyncrepl: rid=001 provider={url} searchbase=\"cn=schema,cn=config\" bindmethod=simple \
+         binddn=\"{}\" credentials={} type=refreshAndPersist retry=\"1 +\"\n-\n\
+         add: olcUpdateRef\nolcUpdateRef: {url}\n",
+        ADMIN.0,
+        ADMIN.1,
+        url = provider.url
+    );
+    copy.client_as(ADMIN, "ldapmodify", &[], &follow).well();
+    let begun = Instant::now();
+    for number in 1..3 {
+        let add = format!(
+            "dn: cn=extra{number},cn=schema,cn=config\nchangetype: add\nobjectClass: olcSchemaConfig\n\
+             cn: extra{number}\nolcAttributeTypes: ( 1.3.6.1.4.1.4203.666.99.{number} \
+             NAME 'extra{number}' SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 )\n"
+        );
+        provider.client_as(ADMIN, "ldapmodify", &[], &add).well();
+        let read = ["-LLL", "-b", "cn=schema,cn=config", "-s", "one"];
+        let read =
+            |server: &crate::stage::Server| server.client_as(ADMIN, "ldapsearch", &read, "").well();
+        while read(&copy) != read(&provider) {
+            assert!(begun.elapsed() < PATIENCE, "{}", read(&copy));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    }
+    let change =
+        format!("dn: {DATABASE}\nchangetype: modify\nreplace: olcSizeLimit\nolcSizeLimit: 600\n");
+    let refused = copy.client_as(ADMIN, "ldapmodify", &[], &change);
+    assert_eq!(refused.status, 10, "{}", refused.err);
+    provider.client_as(ADMIN, "ldapmodify", &[], &change).well();
+    copy.stop();
+    provider.stop();
 }
