@@ -70,7 +70,7 @@ pub(super) fn begin<'d>(
             NamespaceTarget::Database(database)
                 if directory.features_of(database).provider.is_some() =>
             {
-                let sync = request.clone();
+                let sync = *request;
                 let search = ProvidedSearch {
                     directory,
                     session,
