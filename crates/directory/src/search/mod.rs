@@ -8,8 +8,9 @@
 //! ```
 //!
 //! [`task`] is the entrance. `begin` resolves a request. `stored` begins in a database, `provided`
-//! for a consumer. `run` holds the parts of a search, one `database_search` each. Between steps a task is plain data and a snapshot. Parking a task gives
-//! up the snapshot, and dropping it abandons the search.
+//! for a consumer. `run` holds the parts of a search, one `database_search` each. Between steps a
+//! task is plain data and a snapshot. Parking a task gives up the snapshot, and dropping it
+//! abandons the search.
 
 mod base;
 mod begin;
