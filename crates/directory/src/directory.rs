@@ -32,6 +32,7 @@ use crate::core::value_order::ValueOrders;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::features::accesslog::{MISSING, PurgeTimes};
 use crate::features::auditlog::AuditStyle;
+use crate::features::log_gate::LogGate;
 use crate::features::registry;
 use crate::features::set::{Features, NO_FEATURES};
 use crate::features::sssvlv::Sssvlv;
@@ -131,8 +132,8 @@ pub struct Directory {
     /// The number of the next writer, shared with the directory of the next configuration. Updates
     /// on their way to the writer of a removed database would hinder another one there.
     next_writer: Arc<AtomicUsize>,
-    /// True if the log of some database has operations that are no changes.
-    pub(crate) logs_operations: bool,
+    /// The operations that are no changes, but that the log of some database may want.
+    pub(crate) log_gate: LogGate,
 }
 
 /// The settings and the shared state of searches.
@@ -247,7 +248,8 @@ impl Directory {
         let logs = open_logs(&mut options, &databases, &features)?;
         let generated = generated(&mut options, &types, &databases, (rules, listed, logs))?;
         let csn = SharedCsn::new(options.server_id, &databases);
-        let logs_operations = generated.operation_logs().next().is_some();
+        let has_logs = generated.operation_logs().next().is_some();
+        let log_gate = LogGate::new(&databases, &features, has_logs);
         let count = databases.as_slice().len();
         Ok(Directory {
             core: Core {
@@ -284,7 +286,7 @@ impl Directory {
             attempts: (0..count).map(|_| GroupQueue::default()).collect(),
             orders: Vec::new(),
             next_writer: Arc::new(AtomicUsize::new(2 * count)),
-            logs_operations,
+            log_gate,
         })
     }
 

@@ -56,8 +56,8 @@ pub use fulgurite::{Durability, FlushTimes};
 pub use attributes::{AttributeInfo, AttributeTable};
 pub use bind_state::BIND_STATE_ATTRIBUTES;
 pub use changes::{
-    ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange, NewOperation,
-    NewRename, OLD_VALUES, PackedCsn, Retention,
+    CONTROLS, ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange,
+    NewOperation, NewRename, OLD_VALUES, PackedCsn, Retention,
 };
 pub use error::{Damage, OpenError, StoreError};
 pub use fulgurite::Snapshot;

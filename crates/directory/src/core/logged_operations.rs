@@ -258,6 +258,7 @@ fields! {
     NewSuperior = 21, "reqNewSuperior";
     NewDn = 22, "reqNewDN";
     EntryUuid = 23, "reqEntryUUID";
+    Old = 24, "reqOld";
 }
 
 #[cfg(test)]

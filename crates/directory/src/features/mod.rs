@@ -17,7 +17,7 @@
 //! | bind: [`last_bind`] | `op::bind_policy`: around the check of a password; `op::bind_record`: a bind has succeeded | [`password_policy`], [`last_bind`] |
 //! | session | `OperationPolicy::permit_reading`, `op::update`: before any other request of a connection | [`password_policy`] |
 //! | record: [`auditlog`] | `write::audit`: the change is in the transaction; `op::batch` hands the records out after the commit | [`auditlog`] |
-//! | log: [`accesslog`] | `generated::access_log`: the store's log of changes as entries | [`accesslog`] |
+//! | log: [`accesslog`] | `generated::access_log`: the store's log of changes as entries; [`log_gate`]: before each operation | [`accesslog`] |
 //!
 //! A point gets code with its first feature. Guards are asked in reverse order of the
 //! configuration, as in slapd.
@@ -33,6 +33,7 @@ pub(crate) mod glue;
 pub(crate) mod guard_question;
 pub(crate) mod guards;
 pub(crate) mod last_bind;
+pub(crate) mod log_gate;
 pub(crate) mod memberof;
 pub(crate) mod name_change;
 pub(crate) mod password_policy;

@@ -171,6 +171,8 @@ impl AccessLog {
         entry.set("reqType", kind.name());
         entry.set("reqSession", &record.session.to_string());
         entry.set("reqAuthzID", &record.author()?);
+        let controls = record.controls()?.into_iter();
+        entry.set_all("reqControls", controls.map(<[u8]>::to_vec).collect());
         entry.set("reqDN", record.dn);
         entry.set("reqResult", "0");
         entry.set_all("reqMod", modifications(record)?);

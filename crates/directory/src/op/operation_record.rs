@@ -6,13 +6,14 @@
 use std::sync::Arc;
 
 use fulgurite_ldap::{LdapResult, Message, Request, ResponseMessage, ResultCode, frame, oid};
-use fulgurite_schema::Dn;
-use fulgurite_store::{NameLookup, OperationLog, OperationRecord, Store};
+use fulgurite_schema::{AttributeDescription, Dn};
+use fulgurite_store::{NameLookup, OperationLog, OperationRecord, Store, StoreError};
 use uuid::Uuid;
 
 use super::logged_request::{control_texts, push, push_request};
 use crate::core::database::Database;
 use crate::core::entry_identity::EntryIdentity;
+use crate::core::foundation::Core;
 use crate::core::logged_operations::{LoggedField, LoggedKind, LoggedOperations};
 use crate::core::session::Session;
 use crate::directory::Directory;
@@ -30,8 +31,53 @@ pub struct BegunRecord {
     /// The limits of a search in seconds and entries.
     limits: Option<(String, String)>,
     entries: u64,
-    /// The store and the name of an update, whose entry a refusal is about.
-    updated: Option<(Arc<Store>, Dn)>,
+    /// The update, whose entry a refusal is about.
+    updated: Option<BegunUpdate>,
+}
+
+/// An update that has begun.
+struct BegunUpdate {
+    store: Arc<Store>,
+    dn: Dn,
+    touched: Touched,
+}
+
+/// The attributes whose old values the log may have.
+enum Touched {
+    None,
+    These(Vec<AttributeDescription>),
+    All,
+}
+
+impl Touched {
+    /// Returns the attributes that a request changes. As in slapd, those of a name do not count if
+    /// the request is refused, and the stamps of a modify do.
+    fn of(core: &Core, request: &Request<'_>) -> Touched {
+        let Request::Modify(modify) = request else {
+            return match request {
+                Request::Delete(_) => Touched::All,
+                _ => Touched::None,
+            };
+        };
+        let changes = modify.changes.iter();
+        let named = changes.map(|change| core.schema.describe(change.attribute.description));
+        let types = &core.types;
+        let stamps = [
+            &types.entry_csn,
+            &types.modifiers_name,
+            &types.modify_timestamp,
+        ];
+        let stamps = stamps.into_iter().cloned();
+        Touched::These(named.filter_map(Result::ok).chain(stamps).collect())
+    }
+
+    fn has(&self, description: &AttributeDescription) -> bool {
+        match self {
+            Touched::None => false,
+            Touched::These(touched) => touched.contains(description),
+            Touched::All => true,
+        }
+    }
 }
 
 impl std::fmt::Debug for BegunRecord {
@@ -58,7 +104,7 @@ impl Directory {
         session: &Session,
         message: &Message<'_>,
     ) -> Option<Box<BegunRecord>> {
-        if !self.logs_operations {
+        if !self.log_gate.may_want(message) {
             return None;
         }
         self.begin_wanted_record(session, message)
@@ -72,7 +118,11 @@ impl Directory {
         let schema = self.schema();
         let operation = message.request.operation();
         let kind = LoggedKind::of(operation)?;
-        let target = Dn::parse_bytes(schema, target_of(&message.request)?).ok()?;
+        let target = target_of(&message.request)?;
+        if self.log_gate.is_unlogged(target) {
+            return None;
+        }
+        let target = Dn::parse_bytes(schema, target).ok()?;
         let database = self.logged_database(&message.request, &target)?;
         let (log, wanted) = self.log_of(database)?;
         let is_left_out = kind.is_update() && wanted.successes_only;
@@ -108,7 +158,11 @@ impl Directory {
             successes_only: wanted.successes_only,
             limits: self.limits_of(session, database, &message.request, &target),
             entries: 0,
-            updated: (kind.is_update()).then(|| (database.shared_store(), target)),
+            updated: (kind.is_update()).then(|| BegunUpdate {
+                store: database.shared_store(),
+                touched: Touched::of(self.core(), &message.request),
+                dn: target,
+            }),
         }))
     }
 
@@ -142,8 +196,9 @@ impl Directory {
             push(&mut record, LoggedField::TimeLimit, time);
             push(&mut record, LoggedField::SizeLimit, size);
         }
-        if let Some(uuid) = begun.updated.and_then(|(store, dn)| self.uuid(&store, &dn)) {
-            push(&mut record, LoggedField::EntryUuid, &uuid);
+        if let Some(update) = begun.updated {
+            // A store that cannot be read refuses the update too.
+            let _ = self.push_entry(&update, &mut record);
         }
         self.append(&log, &record);
     }
@@ -151,17 +206,21 @@ impl Directory {
     /// Records an abandon that stops an operation, or an unbind.
     #[inline]
     pub fn record_unanswered(&self, session: &Session, message: &Message<'_>) {
-        if self.logs_operations {
+        if self.log_gate.may_want(message) {
             self.record_end(session, message);
         }
     }
 
-    /// Records it in the log of the database that the client's identity is in.
+    /// Records it in the log of the database that the client's identity is in. An abandon of an
+    /// anonymous client is recorded if there is no choice of logs.
     fn record_end(&self, session: &Session, message: &Message<'_>) -> Option<()> {
         let kind = LoggedKind::of(message.request.operation())?;
-        let name = session.identity().name()?;
         let databases = &self.core().databases;
-        let database = databases.database_of_normal(name.normal())?;
+        let (author, database) = match session.identity().name() {
+            Some(name) => (name.pretty(), databases.database_of_normal(name.normal())?),
+            None if kind == LoggedKind::Abandon => ("", self.only_logged_database()?),
+            None => return None,
+        };
         let (log, wanted) = self.log_of(database)?;
         if !wanted.has(kind, None) {
             return None;
@@ -172,7 +231,7 @@ impl Directory {
             session: session.connection().id,
             ..OperationRecord::default()
         };
-        push(&mut record, LoggedField::Author, name.pretty());
+        push(&mut record, LoggedField::Author, author);
         for text in control_texts(&message.controls) {
             push(&mut record, LoggedField::Control, &text);
         }
@@ -181,6 +240,13 @@ impl Directory {
         }
         self.append(&log, &record);
         Some(())
+    }
+
+    /// Returns the database with a log, unless several have one.
+    fn only_logged_database(&self) -> Option<&Database> {
+        let databases = self.core().databases.iter();
+        let mut logged = databases.filter(|database| self.log_of(database).is_some());
+        logged.next().filter(|_| logged.next().is_none())
     }
 
     /// Commits the records that wait in memory, and drops old ones.
@@ -199,7 +265,7 @@ impl Directory {
         }
     }
 
-    fn lost(&self, log: &OperationLog, error: &fulgurite_store::StoreError) {
+    fn lost(&self, log: &OperationLog, error: &StoreError) {
         let core = self.core();
         core.notices.warn(&*core.clock, "accesslog", || {
             let path = log.path().display();
@@ -258,14 +324,41 @@ impl Directory {
         Some((text(time_s), text(limits.size_max.map(u64::from))))
     }
 
-    /// Returns the entryUUID of an entry.
-    fn uuid(&self, store: &Store, dn: &Dn) -> Option<String> {
-        let view = store.snapshot().ok()?;
-        let NameLookup::Entry(id) = view.find(dn).ok()? else {
-            return None;
+    /// Adds the values of an entry whose update was refused, and its entryUUID.
+    fn push_entry(
+        &self,
+        update: &BegunUpdate,
+        record: &mut OperationRecord<'static>,
+    ) -> Result<(), StoreError> {
+        let core = self.core();
+        let view = update.store.snapshot()?;
+        let NameLookup::Entry(id) = view.find(&update.dn)? else {
+            return Ok(());
         };
-        let identity = EntryIdentity::find(&self.core().types, &view, id).ok()??;
-        Some(Uuid::from_bytes(identity.uuid).hyphenated().to_string())
+        let database = core.databases.database_of(&update.dn);
+        let settings = database.and_then(|database| self.features_of(database).access_log.as_ref());
+        let old = settings.and_then(|settings| settings.operations.old.as_ref());
+        if let Some((old, entry)) = old.zip(view.entry(id)?)
+            && !matches!(update.touched, Touched::None)
+            && old.filter.test(&core.schema, &entry).is_true()
+        {
+            let held = entry.to_entry()?.attributes.into_iter();
+            let is_wanted = |description: &AttributeDescription| {
+                update.touched.has(description) || old.attributes.contains(description)
+            };
+            for held in held.filter(|held| is_wanted(&held.description)) {
+                let name = held.description.text(&core.schema);
+                for value in &held.values {
+                    let text = [name.as_bytes(), b": ", value].concat();
+                    record.push(LoggedField::Old.number(), text);
+                }
+            }
+        }
+        if let Ok(Some(identity)) = EntryIdentity::find(&core.types, &view, id) {
+            let uuid = Uuid::from_bytes(identity.uuid).hyphenated().to_string();
+            push(record, LoggedField::EntryUuid, &uuid);
+        }
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::core::session::Session;
 use crate::core::transaction_queue::unknown_transaction;
 use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
+use crate::op::logged_request::control_texts;
 use crate::op::modify_dn::Rename;
 use crate::op::{add, bind_policy, bind_record, delete, modify, modify_dn};
 use crate::request::change::Change;
@@ -60,9 +61,13 @@ impl Directory {
         }
         self.require_password_policy(&controls)?;
         let session = acting.as_ref().unwrap_or(session);
-        let modifiers = Modifiers::resolve(self.schema(), &controls)?;
+        let mut modifiers = Modifiers::resolve(self.schema(), &controls)?;
         let dn = self.refuse_generated(session, &message.request)?;
         let prepared = self.prepare(session, message, dn)?;
+        if self.features_of(prepared.0).access_log.is_some() {
+            let texts = control_texts(&message.controls).into_iter();
+            modifiers.logged_controls = texts.map(String::into_bytes).collect();
+        }
         Ok(ResolvedUpdate {
             modifiers,
             prepared,

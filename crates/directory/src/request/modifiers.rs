@@ -32,6 +32,8 @@ pub(crate) struct Modifiers {
     pub(crate) no_op: bool,
     /// The client wants to know why a password policy refuses the update.
     pub(crate) password_policy: bool,
+    /// The controls of the request as texts, if the database has a log for people.
+    pub(crate) logged_controls: Vec<Vec<u8>>,
 }
 
 impl Modifiers {
@@ -53,6 +55,7 @@ impl Modifiers {
             tree_delete: controls.tree_delete,
             no_op: controls.no_op,
             password_policy: controls.password_policy,
+            logged_controls: Vec::new(),
         })
     }
 }

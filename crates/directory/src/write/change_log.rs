@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{
-    ChangeKind, EntryId, NewChange, NewOperation, NewRename, OLD_VALUES, PackedCsn, StoreError,
+    CONTROLS, ChangeKind, EntryId, NewChange, NewOperation, NewRename, OLD_VALUES, PackedCsn,
+    StoreError,
 };
 
 use crate::core::csn::Csn;
@@ -316,6 +317,20 @@ impl Context<'_, '_> {
             return Ok(());
         };
         let author = self.session.identity().name();
+        let controls = &self.modifiers.logged_controls;
+        let mut noted = Vec::new();
+        if !controls.is_empty() {
+            noted.extend_from_slice(details.operations);
+            noted.push(NewOperation {
+                operator: CONTROLS,
+                attribute: Cow::Borrowed(""),
+                values: controls,
+            });
+        }
+        let operations = match noted.is_empty() {
+            true => details.operations,
+            false => &noted,
+        };
         let change = NewChange {
             kind: details.kind,
             csn: details.csn,
@@ -327,7 +342,7 @@ impl Context<'_, '_> {
             author: author.map_or("", Name::pretty),
             dn: details.dn.pretty(),
             rename: details.rename,
-            operations: details.operations,
+            operations,
             is_unordered: false,
         };
         let logged = self.writer.log_change(&change);

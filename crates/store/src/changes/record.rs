@@ -24,6 +24,9 @@ const IS_CHAINED: u8 = 32;
 /// The operator of values from before the change, which change nothing.
 pub const OLD_VALUES: u8 = b'o';
 
+/// The operator of the texts of the request's controls, which change nothing. It names no attribute.
+pub const CONTROLS: u8 = b'c';
+
 /// The attribute that names the author.
 const MODIFIERS_NAME: &str = "modifiersName";
 
@@ -98,7 +101,8 @@ pub struct NewRename<'a> {
 /// A changed attribute.
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
-    /// The operator: `+`, `-`, `=` or `#`, or [`OLD_VALUES`] for values from before the change.
+    /// The operator: `+`, `-`, `=` or `#`, or [`OLD_VALUES`] for values from before the change, or
+    /// [`CONTROLS`].
     pub operator: u8,
     /// The attribute's description.
     pub attribute: std::borrow::Cow<'a, str>,
@@ -152,7 +156,7 @@ impl NewChange<'_> {
     pub(crate) fn encode(&self, back: Option<u64>, out: &mut Vec<u8>) {
         let is_modifier = self.operations.iter().any(|operation| {
             operation.attribute == MODIFIERS_NAME
-                && operation.operator != OLD_VALUES
+                && !is_note(operation.operator)
                 && operation.values.first().map(Vec::as_slice) == Some(self.author.as_bytes())
         });
         let rename = self.rename.as_ref();
@@ -264,8 +268,19 @@ impl<'a> ChangeRecord<'a> {
     /// [`StoreError::Damaged`].
     pub fn operations(&self) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
         let mut operations = self.all_operations()?;
-        operations.retain(|operation| operation.operator != OLD_VALUES);
+        operations.retain(|operation| !is_note(operation.operator));
         Ok(operations)
+    }
+
+    /// Returns the texts of the request's controls, if the change was logged with them.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn controls(&self) -> Result<Vec<&'a [u8]>, StoreError> {
+        let mut operations = self.all_operations()?;
+        operations.retain(|operation| operation.operator == CONTROLS);
+        let texts = operations.into_iter().flat_map(|noted| noted.values);
+        Ok(texts.collect())
     }
 
     /// Returns attributes from before the change, if the change was logged with them.
@@ -306,6 +321,11 @@ impl<'a> ChangeRecord<'a> {
         let name = name.and_then(|name| str::from_utf8(name).ok());
         Ok(name.ok_or(Damage::Changes)?.to_owned())
     }
+}
+
+/// Returns true for the operator of facts that change nothing.
+fn is_note(operator: u8) -> bool {
+    matches!(operator, OLD_VALUES | CONTROLS)
 }
 
 fn operation<'a>(bytes: &mut &'a [u8]) -> Option<ChangeOperation<'a>> {

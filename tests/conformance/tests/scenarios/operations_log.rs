@@ -1,6 +1,9 @@
 //! Reads, sessions and failures in the log of the overlay accesslog, next to Debian's slapd. The
 //! same requests leave the same entries. Times, their counters and identities differ.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
 use crate::data::SUFFIX;
 use crate::stage::{Running, Stage};
 
@@ -231,4 +234,93 @@ fn records_survive_the_server_and_a_kill() {
     let server = stage.start();
     assert_eq!(entries(&server, "(reqType=search)").len(), 2);
     server.stop();
+}
+
+/// A modify whose entry a filter of old values knows, and one of which it does not; then a delete.
+const REFUSED_WITH_OLD: [&str; 4] = [
+    "dn: cn=u,ou=p,dc=example,dc=com\nchangetype: modify\nreplace: sn\n-\nreplace: title\n\
+     title: x\n",
+    "dn: ou=p,dc=example,dc=com\nchangetype: modify\ndelete: description\n",
+    "dn: dc=example,dc=com\nchangetype: delete\n",
+    "dn: cn=u,ou=p,dc=example,dc=com\nchangetype: modrdn\nnewrdn: cn=u+sn=z\ndeleteoldrdn: 0\n\
+     newsuperior: cn=none,dc=example,dc=com\n",
+];
+
+/// Returns the entries about controls, about old values of what is refused, and about an abandon.
+fn particulars(stage: &Stage) -> Vec<String> {
+    let log = stage
+        .database("logdb", "cn=log", "")
+        .replace("rootpw secret\n", "");
+    let lines = "access to * by * write\noverlay accesslog\nlogdb cn=log\nlogops writes abandon\n\
+        logold (|(title=*)(o=*))\nlogoldattr description\n";
+    let data = stage.database("db", SUFFIX, lines);
+    stage.configure(&format!("moduleload accesslog.so\n{log}{data}"));
+    let large: String = (0..64)
+        .map(|at| {
+            let text = "x".repeat(200_000);
+            format!(
+                "\ndn: cn=l{at},ou=p,dc=example,dc=com\nobjectClass: person\ncn: l{at}\nsn: l\n\
+                 description: {text}\n"
+            )
+        })
+        .collect();
+    let file = stage.file("data.ldif", &format!("{DATA}{large}"));
+    stage.tool("a", &["-b", SUFFIX, "-l", &file], "").well();
+    let server = stage.start();
+    for ldif in REFUSED_WITH_OLD {
+        server.client_as(USER, "ldapmodify", &[], ldif);
+    }
+    let asserted = ["-M", "-e", "!assert=(title=t1)"];
+    server
+        .client_as(USER, "ldapmodify", &asserted, UPDATE)
+        .well();
+    let refused = ["-e", "!assert=(title=t1)"];
+    let again = server.client_as(USER, "ldapmodify", &refused, UPDATE);
+    assert_eq!(again.status, 122);
+    abandon(&server);
+    let mut all = entries(&server, "(!(reqType=abandon))");
+    // A server may handle the abandon later than the next connection.
+    for _ in 0..100 {
+        let abandoned = entries(&server, "(reqType=abandon)");
+        if !abandoned.is_empty() {
+            all.extend(abandoned);
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    server.stop();
+    all
+}
+
+/// Abandons a search whose answers fill the connection, because nobody reads them.
+fn abandon(server: &Running<'_>) {
+    let (_, address) = server.url.split_once("//").expect("a URL");
+    let mut socket = TcpStream::connect(address.trim_end_matches('/')).expect("a connection");
+    let search = [
+        b"\x30\x2d\x02\x01\x05\x63\x28\x04\x11".as_slice(),
+        SUFFIX.as_bytes(),
+        b"\x0a\x01\x02\x0a\x01\x00\x02\x01\x00\x02\x01\x00\x01\x01\x00\x87\x02sn\x30\x00",
+    ];
+    socket.write_all(&search.concat()).expect("sent");
+    let mut first = [0; 1];
+    socket.read_exact(&mut first).expect("an answer");
+    let abandon = b"\x30\x06\x02\x01\x06\x50\x01\x05";
+    socket.write_all(abandon).expect("sent");
+    // slapd looks at the abandon while it waits for room.
+    socket.shutdown(std::net::Shutdown::Write).expect("shut");
+    let _ = std::io::copy(&mut socket, &mut std::io::sink());
+}
+
+#[test]
+fn the_log_has_controls_old_values_and_abandons_as_slapd() {
+    let ours = particulars(&Stage::new("particulars-ours"));
+    let theirs = particulars(&Stage::with_original("particulars-slapd"));
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(ours.len(), theirs.len());
+    let has = |text: &str| ours.iter().any(|entry| entry.contains(text));
+    for text in ["reqControls: {0}{", "reqOld: title: t1", "auditAbandon"] {
+        assert!(has(text), "{text}: {ours:?}");
+    }
 }

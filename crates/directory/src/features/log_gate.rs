@@ -1,0 +1,94 @@
+//! A quick look at a request: may a log of operations want it?
+//!
+//! It comes before each operation, and most of them are in no log. So it parses no name, and the
+//! databases without a log pay nothing for those that have one.
+
+use fulgurite_ldap::Message;
+
+use crate::core::databases::Databases;
+use crate::core::logged_operations::{LoggedKind, LoggedKinds};
+use crate::features::set::Features;
+
+/// The operations that some log may want.
+#[derive(Debug, Default)]
+pub(crate) struct LogGate {
+    kinds: LoggedKinds,
+    /// Suffixes of databases without a log that are above no database with one.
+    unlogged: Vec<String>,
+}
+
+impl LogGate {
+    /// Makes the gate of some databases. `has_logs` is false if successful updates are all that
+    /// they log.
+    pub(crate) fn new(databases: &Databases, features: &[Features], has_logs: bool) -> LogGate {
+        if !has_logs {
+            return LogGate::default();
+        }
+        let pairs = || databases.iter().zip(features);
+        let logged = || pairs().filter(|(_, features)| features.access_log.is_some());
+        let mut kinds = LoggedKinds::default();
+        for log in features.iter().filter_map(|one| one.access_log.as_ref()) {
+            kinds.add(log.operations.everywhere);
+            let below = log.operations.below.iter();
+            below.for_each(|(some, _)| kinds.add(*some));
+        }
+        let without = pairs().filter(|(_, features)| features.access_log.is_none());
+        let suffixes = without.flat_map(|(database, _)| database.suffixes());
+        let unlogged = suffixes.filter(|suffix| {
+            let mut others = logged().flat_map(|(database, _)| database.suffixes());
+            !others.any(|other| other.is_within(suffix))
+        });
+        LogGate {
+            kinds,
+            unlogged: unlogged.map(|suffix| suffix.pretty().to_owned()).collect(),
+        }
+    }
+
+    /// Returns false if no log wants operations of the kind of this request.
+    #[inline]
+    pub(crate) fn may_want(&self, message: &Message<'_>) -> bool {
+        let kind = LoggedKind::of(message.request.operation());
+        kind.is_some_and(|kind| self.kinds.contains(kind))
+    }
+
+    /// Returns true if the name is in a database without a log for sure.
+    pub(crate) fn is_unlogged(&self, name: &[u8]) -> bool {
+        // Elsewhere a comma may be part of a value.
+        let is_plain = || !name.iter().any(|byte| matches!(byte, b'\\' | b'"'));
+        let mut suffixes = self.unlogged.iter();
+        suffixes.any(|suffix| ends_in(name, suffix.as_bytes())) && is_plain()
+    }
+}
+
+/// Returns true if the last parts of a name are spelled like this.
+fn ends_in(name: &[u8], suffix: &[u8]) -> bool {
+    match name.strip_suffix(suffix) {
+        Some(above) if !suffix.is_empty() => above.is_empty() || above.ends_with(b","),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_are_surely_elsewhere_are_unlogged() {
+        let gate = LogGate {
+            unlogged: vec!["dc=example,dc=com".to_owned(), String::new()],
+            ..LogGate::default()
+        };
+        for (name, expected) in [
+            ("dc=example,dc=com", true),
+            ("uid=a,ou=b+cn=c,dc=example,dc=com", true),
+            ("dc=Example,dc=com", false),
+            ("adc=example,dc=com", false),
+            ("cn=a\\,dc=example,dc=com", false),
+            ("cn=\"a,dc=example,dc=com", false),
+            ("dc=com", false),
+            ("", false),
+        ] {
+            assert_eq!(gate.is_unlogged(name.as_bytes()), expected, "{name}");
+        }
+    }
+}
