@@ -45,7 +45,20 @@ impl Notices {
         }
     }
 
+    /// Writes a line, unless one of its kind was written before.
+    pub(crate) fn warn_once(&self, clock: &dyn Clock, kind: &str, line: impl FnOnce() -> String) {
+        // No time is a minute after that one.
+        if self.is_due_until(kind, clock.elapsed_us(), u64::MAX) {
+            self.log.warn(&line());
+        }
+    }
+
     fn is_due(&self, kind: &str, now_us: u64) -> bool {
+        self.is_due_until(kind, now_us, now_us)
+    }
+
+    /// Returns true if a line may be written; `noted_us` is remembered as its time.
+    fn is_due_until(&self, kind: &str, now_us: u64, noted_us: u64) -> bool {
         let mut last_us = self.last_us.lock().unwrap_or_else(PoisonError::into_inner);
         let is_recent = |then: &u64| now_us.saturating_sub(*then) < INTERVAL_US;
         if last_us.get(kind).is_some_and(is_recent) {
@@ -55,7 +68,7 @@ impl Notices {
         if last_us.len() >= KINDS_MAX {
             return false;
         }
-        last_us.insert(kind.to_owned(), now_us);
+        last_us.insert(kind.to_owned(), noted_us);
         true
     }
 }
@@ -73,6 +86,15 @@ mod tests {
         assert!(due("b", 59));
         assert!(due("a", 60));
         assert!(!due("b", 60));
+    }
+
+    #[test]
+    fn a_kind_may_have_one_line_for_ever() {
+        let notices = Notices::new(Arc::new(NoLog));
+        assert!(notices.is_due_until("a", 0, u64::MAX));
+        assert!(notices.is_due("b", 59_000_000));
+        assert!(!notices.is_due_until("a", 10 * INTERVAL_US, u64::MAX));
+        assert!(notices.is_due("b", 20 * INTERVAL_US));
     }
 
     #[test]

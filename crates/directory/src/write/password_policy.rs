@@ -111,6 +111,13 @@ fn rules<'s, T: Snapshot>(
             format!("ppolicy: policy subentry {dn:?} missing or invalid, no policy will be applied")
         });
     }
+    if let Some(reason) = rules.as_ref().and_then(PolicyRules::unusable) {
+        let (clock, kind) = (&*core.clock, format!("ppolicy: unusable {}", dn.normal()));
+        core.notices.warn_once(clock, &kind, || {
+            let dn = dn.pretty();
+            format!("{dn}: under this password policy no user can set a password: {reason}")
+        });
+    }
     rules
 }
 

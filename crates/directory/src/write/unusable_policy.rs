@@ -37,7 +37,5 @@ fn unusable(database: &Database, dn: &Dn) -> Result<Option<String>, StoreError> 
         return Ok(None);
     };
     let rules = PolicyRules::of(database.store.schema(), &entry);
-    let rules = rules.filter(|rules| rules.check_quality > 0);
-    let module = rules.and_then(|rules| rules.module);
-    Ok(module.and_then(|module| module.rules().err()))
+    Ok(rules.as_ref().and_then(PolicyRules::unusable))
 }

@@ -326,6 +326,24 @@ fn the_start_names_a_default_policy_that_lets_no_password_pass() {
 }
 
 #[test]
+fn the_first_bind_names_a_policy_that_lets_no_password_pass() {
+    let rules = [
+        ("objectClass", "pwdPolicyChecker"),
+        ("pwdCheckQuality", "2"),
+        ("pwdCheckModule", "ppm.so"),
+        ("pwdCheckModuleArg", "useCracklib 1"),
+    ];
+    let (world, log) = logged(&[], &rules);
+    for _ in 0..2 {
+        assert_eq!(jane(&world, "jane's"), accepted("3000"));
+        world.clock.sleep_s(600);
+    }
+    let text = "under this password policy no user can set a password";
+    let expected = format!("{POLICY}: {text}: useCracklib: there is no dictionary");
+    assert_eq!(log.take(), [expected]);
+}
+
+#[test]
 fn a_bind_that_is_not_recorded_is_logged() {
     let rules = [
         ("pwdLockout", "TRUE"),

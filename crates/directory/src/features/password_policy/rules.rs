@@ -67,6 +67,12 @@ impl Default for PolicyRules {
 }
 
 impl PolicyRules {
+    /// Returns the reason why no password can be checked; `None` if none is checked, or all can be.
+    pub(crate) fn unusable(&self) -> Option<String> {
+        let module = self.module.as_ref().filter(|_| self.check_quality > 0);
+        module.and_then(|module| module.rules().err())
+    }
+
     /// Reads a policy entry; `None` if it is none, or about another attribute than userPassword.
     pub(crate) fn of(schema: &Schema, entry: &EntryView<'_>) -> Option<PolicyRules> {
         let first = |name: &str| {
