@@ -19,6 +19,7 @@ mod origin;
 mod overlay;
 mod provider_link;
 mod restrictions;
+mod result_name;
 mod syncrepl;
 mod tls;
 
@@ -40,5 +41,6 @@ pub use provider_link::{
     SyncTls,
 };
 pub use restrictions::{FactorError, Operations, Restrict, Restrictions, Security};
+pub use result_name::{result_name, result_number};
 pub use syncrepl::{RetryList, SyncData, SyncScope, Syncrepl};
 pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

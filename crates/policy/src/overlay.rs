@@ -32,6 +32,8 @@ pub enum OverlayValue {
     OrderedWords,
     /// A value has all arguments of a line, the second in quotes.
     QuotedSecond,
+    /// A value is a result code. slapd writes its name, whatever spelling the line has.
+    ResultCode,
 }
 
 /// A directive of an overlay.
@@ -81,7 +83,7 @@ pub struct Overlay {
 }
 
 use OverlaySupport::{BuiltIn, PerDatabase, Refused};
-use OverlayValue::{EachWord, OrderedWords, QuotedSecond, QuotedWords, Text, Truth};
+use OverlayValue::{EachWord, OrderedWords, QuotedSecond, QuotedWords, ResultCode, Text, Truth};
 
 const fn row(
     name: &'static str,
@@ -203,7 +205,11 @@ pub const OVERLAYS: &[Overlay] = &[
             word("memberof-group-oc", "olcMemberOfGroupOC"),
             word("memberof-member-ad", "olcMemberOfMemberAD"),
             word("memberof-memberof-ad", "olcMemberOfMemberOfAD"),
-            word("memberof-dangling-error", "olcMemberOfDanglingError"),
+            written(
+                ResultCode,
+                "memberof-dangling-error",
+                "olcMemberOfDanglingError",
+            ),
             written(Truth, "memberof-addcheck", "olcMemberOfAddCheck"),
         ],
     ),

@@ -2,6 +2,7 @@
 
 use fulgurite_policy::{
     OverlayDirective, OverlayLine, OverlaySettings, OverlayValue, find_overlay, overlay_truth,
+    result_name, result_number,
 };
 
 use super::entry::{ConfigEntry, numbered};
@@ -85,6 +86,11 @@ fn values(line: &OverlayLine) -> Option<Vec<String>> {
             let text = text.or_else(|| value_text(arguments));
             text.map(|text| vec![text])
         }
+        OverlayValue::ResultCode => {
+            let code = result_number(line.first()).filter(|_| arguments.len() <= 1);
+            let text = code.map(result_name).or_else(|| value_text(arguments));
+            text.map(|text| vec![text])
+        }
         OverlayValue::Text => {
             let texts = arguments.first().map(|text| text_value(text));
             texts.into_iter().collect()
@@ -157,6 +163,31 @@ mod tests {
         let directive = find_overlay(overlay).and_then(|row| row.directive(olc));
         let value = Sourced::new(value.to_owned(), Origin::Default);
         line(directive.expect(olc), &value).value
+    }
+
+    #[test]
+    fn result_codes_are_written_by_name_and_read_in_any_spelling() {
+        let directive = find_overlay("memberof")
+            .and_then(|row| row.directive("olcMemberOfDanglingError"))
+            .expect("a directive");
+        for (text, written) in [
+            ("32", "noSuchObject"),
+            ("NOSUCHOBJECT", "noSuchObject"),
+            ("0x15", "invalidSyntax"),
+            ("999", "0x3e7"),
+            // slapd.conf is read elsewhere, and refuses it there.
+            ("foo", "foo"),
+        ] {
+            let line = OverlayLine {
+                directive,
+                arguments: vec![text.to_owned()],
+            };
+            assert_eq!(shown(&line), [written], "{text}");
+            assert!(has_values(&line));
+            // A change of cn=config keeps its spelling.
+            let value = read("memberof", "olcMemberOfDanglingError", text);
+            assert_eq!(value.arguments, [text]);
+        }
     }
 
     #[test]

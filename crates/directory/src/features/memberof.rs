@@ -4,7 +4,7 @@
 //! deals with added members that name no entry: the group keeps them, loses them or is refused.
 
 use fulgurite_ldap::{ModifyOperation, ResultCode};
-use fulgurite_policy::{OverlayLine, OverlaySettings, Sourced};
+use fulgurite_policy::{OverlayLine, OverlaySettings, Sourced, result_number};
 use fulgurite_schema::{
     AttributeDescription, AttributeSelector, AttributeType, Dn, Entry, EntrySubject, Filter, Schema,
 };
@@ -182,11 +182,11 @@ fn dangling(keyword: &str, value: &str) -> Result<Dangling, String> {
     }
 }
 
-/// Reads the name or the number of a result code. No refusal is a success.
+/// Reads the number of a result code, or its name in an RFC or in slapd. No refusal is a success.
 fn code(keyword: &str, value: &str) -> Result<ResultCode, String> {
     let named = ResultCode::NAMED.iter().copied();
     let mut named = named.filter(|code| code.name().eq_ignore_ascii_case(value));
-    let number = || value.parse().ok().map(ResultCode::from_number);
+    let number = || result_number(value).map(ResultCode::from_number);
     match named.next().or_else(number) {
         None => Err(format!("<{keyword}> handler exited with 1!")),
         Some(ResultCode::Success) => Err(format!("<{keyword}> {value}: a refusal is no success")),

@@ -481,6 +481,9 @@ fn wrong_directives_of_memberof_are_refused_in_slapds_words() {
             "<memberof-dangling-error> 0: a refusal is no success",
         ),
         ("dangling-error NOSUCHOBJECT", "accepted"),
+        ("dangling-error strongAuthRequired", "accepted"),
+        ("dangling-error strongerAuthRequired", "accepted"),
+        ("dangling-error 0x20", "accepted"),
         (
             "dangling-error 1 2",
             "<memberof-dangling-error> extra cruft after <error code>.",
