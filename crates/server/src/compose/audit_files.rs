@@ -4,7 +4,7 @@
 //! opens the file each time, so an administrator may move the file away. Records that must be
 //! durable are on the disk before the answers.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -69,11 +69,35 @@ fn append(records: &AuditText) -> io::Result<()> {
     }
     let mut file = options.open(&records.file)?;
     file.write_all(&records.text)?;
-    // A pipe is on no disk.
-    if records.durable && file.metadata()?.is_file() {
-        file.sync_data()?;
+    if records.durable {
+        make_durable(&file, records, |opened, _| opened.sync_all())?;
     }
     Ok(())
+}
+
+/// Makes the records durable, and the name of a file that had none before. `sync` gets each file
+/// and folder, with its path.
+fn make_durable(
+    file: &File,
+    records: &AuditText,
+    mut sync: impl FnMut(&File, &Path) -> io::Result<()>,
+) -> io::Result<()> {
+    let found = file.metadata()?;
+    // A pipe is on no disk.
+    if !found.is_file() {
+        return Ok(());
+    }
+    sync(file, &records.file)?;
+    let is_new = found.len() <= records.text.len() as u64;
+    let folder = records.file.parent().filter(|_| is_new);
+    let Some(folder) = folder else {
+        return Ok(());
+    };
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    sync(&File::open(folder)?, folder)
 }
 
 #[cfg(test)]
@@ -114,6 +138,37 @@ mod tests {
         files.write([record(&lost, "x\n"), record(&two, "e\n")].iter());
         assert_eq!(read(&two), "b\ne\n");
         assert!(lock(&files.complained_at).is_some());
+    }
+
+    #[test]
+    fn the_folder_of_a_new_durable_file_is_synchronized() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        let records = AuditText {
+            durable: true,
+            ..record(&path, "a\n")
+        };
+        let synchronized = || {
+            append(&AuditText {
+                durable: false,
+                ..records.clone()
+            })
+            .expect("appended");
+            let mut seen = Vec::new();
+            let file = File::open(&path).expect("the file");
+            make_durable(&file, &records, |opened, path| {
+                seen.push((path.to_owned(), opened.metadata()?.is_dir()));
+                Ok(())
+            })
+            .expect("durable");
+            seen
+        };
+        let (file, above) = ((path.clone(), false), (folder.path().to_owned(), true));
+        assert_eq!(synchronized(), [file.clone(), above.clone()]);
+        assert_eq!(synchronized(), [file.clone()], "the name is durable");
+        // It has been moved away.
+        std::fs::remove_file(&path).expect("removed");
+        assert_eq!(synchronized(), [file, above]);
     }
 
     #[test]
