@@ -68,8 +68,8 @@ pub enum ConfigChangeError {
     /// slapd cannot unload modules.
     #[error("cannot delete {0}")]
     Modules(&'static str),
-    /// slapd deletes no list of modules and gives no reason.
-    #[error("")]
+    /// Modules stay loaded, so their list stays.
+    #[error("cannot delete a list of modules")]
     ModuleList,
     /// There is one database `monitor`.
     #[error("only one monitor database allowed")]

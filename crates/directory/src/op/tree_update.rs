@@ -350,6 +350,7 @@ impl TreeChecker<'_> {
         self.require_same_kind(dn, &changes)?;
         let mut entry = before.clone();
         for change in &changes {
+            require_staying(schema, change)?;
             self.apply(&mut entry, change)?;
         }
         let types = &self.directory.core().types;
@@ -579,6 +580,20 @@ fn require_no_options<'a>(
         let text = format!("{name}: attributes of the configuration have no options");
         Err(refuse(ResultCode::UnwillingToPerform, text))
     })
+}
+
+/// Fails for a change that takes values from a list of modules. As in slapd, it fails whatever
+/// values there are: a replacement deletes the values before it adds any.
+fn require_staying(schema: &Schema, change: &Change) -> OpResult {
+    let name = change.attribute.description.text(schema);
+    let takes = matches!(
+        change.operation,
+        ModifyOperation::Delete | ModifyOperation::Replace
+    );
+    match takes && matches!(&*name, "olcModuleLoad" | "olcModulePath") {
+        true => Err(refuse(ResultCode::Other, format!("cannot delete {name}"))),
+        false => Ok(()),
+    }
 }
 
 /// Gives the value of the name the number that the name has.

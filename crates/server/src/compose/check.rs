@@ -268,9 +268,9 @@ fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<()
 /// In slapd's configuration their names have braces.
 fn check_hashes(settings: &Settings) -> Result<(), ConfigError> {
     let hashes = &settings.global.password_hash;
-    let known = |name: &String| {
-        let is_name = !settings.slapd || name.starts_with('{');
-        is_name && Scheme::from_name(name).is_some()
+    let known = |name: &String| match settings.slapd {
+        true => is_braced_scheme(name),
+        false => Scheme::from_name(name).is_some(),
     };
     for name in hashes.iter().filter(|name| !known(name)) {
         tracing::warn!(
@@ -287,6 +287,11 @@ fn check_hashes(settings: &Settings) -> Result<(), ConfigError> {
     };
     let message = format!("<{keyword}> no valid hashes found");
     Err(ConfigError::at(&hashes.origin, message))
+}
+
+/// Returns true for the name of a known scheme in braces.
+pub(super) fn is_braced_scheme(name: &str) -> bool {
+    name.starts_with('{') && Scheme::from_name(name).is_some()
 }
 
 /// Checks that no suffix occurs twice and that each subordinate database has a superior.

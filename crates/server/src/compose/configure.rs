@@ -20,7 +20,7 @@ use fulgurite_directory::{Directory, TreeChange, TreeEntry, TreeRefusal, TreeUpd
 use fulgurite_policy::Syncrepl;
 use fulgurite_schema::{Dn, Schema, SchemaError};
 
-use super::check::{CheckError, check_settings};
+use super::check::{CheckError, check_settings, is_braced_scheme};
 use super::convert;
 use super::open::{self, OpenError};
 use super::reload::{kept_differences, renew};
@@ -219,6 +219,7 @@ impl ChangePlan {
         let change = resolve(schema, held, change)?;
         let is_new = matches!(change, ConfigChange::Add(_));
         refuse_duplicates(files, &change)?;
+        refuse_schemes(files, &change)?;
         let (new_files, name) = files.changed(change).map_err(refusal)?;
         let layer = new_files.layer().map_err(config_refusal)?;
         let before = if is_new { None } else { Some(&**files) };
@@ -310,6 +311,33 @@ fn refuse_duplicates(files: &ConfigFiles, change: &ConfigChange) -> Result<(), T
         }
     }
     Ok(())
+}
+
+/// Fails as slapd does if the first value of changed schemes for passwords has no known one. slapd
+/// reads a value after the other, and needs a scheme after each.
+fn refuse_schemes(files: &ConfigFiles, change: &ConfigChange) -> Result<(), TreeRefusal> {
+    const SCHEMES: &str = "olcPasswordHash";
+    let (ConfigChange::Replace(new) | ConfigChange::Add(new)) = change else {
+        return Ok(());
+    };
+    let Some(first) = new.values(SCHEMES).first() else {
+        return Ok(());
+    };
+    let mut words = first.split_ascii_whitespace();
+    if words.any(is_braced_scheme) {
+        return Ok(());
+    }
+    let held = files.entries().map_err(config_refusal)?;
+    let mut held = held.iter();
+    let is_held = |held: &ConfigEntry| {
+        held.dn.eq_ignore_ascii_case(&new.dn) && held.values(SCHEMES) == new.values(SCHEMES)
+    };
+    match held.any(is_held) {
+        true => Ok(()),
+        false => Err(TreeRefusal::Failed(format!(
+            "<{SCHEMES}> no valid hashes found"
+        ))),
+    }
 }
 
 /// Returns the number of a definition, such as `{0}( 1.2.3 NAME 'x' )`.
