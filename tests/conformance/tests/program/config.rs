@@ -1,5 +1,6 @@
 //! `fulgurite config`: what it says of configurations, good and bad.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -101,6 +102,30 @@ fn check_names_line_and_hint() {
 
     let missing = check(&folder.path().join("nosuch.toml"));
     assert!(!missing.success());
+}
+
+/// The example has every setting with its default value. None of them deserves a note.
+#[test]
+fn the_example_is_checked_without_notes_about_its_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    let example = include_str!("../../../../examples/fulgurite.toml");
+    let password = folder.path().join("root-password");
+    std::fs::write(&password, "secret\n").unwrap();
+    std::fs::set_permissions(&password, PermissionsExt::from_mode(0o600)).unwrap();
+    let file = folder.path().join("fulgurite.toml");
+    let text = example
+        .replace("/etc/fulgurite/root-password", password.to_str().unwrap())
+        .replace("/var/lib/fulgurite", &format!("{place}/data"));
+    std::fs::write(&file, text).unwrap();
+    let outcome = fulgurite(&["config", "check"], Some(&file));
+    assert!(outcome.success(), "{outcome:?}");
+    let said = format!("{}{}", outcome.stdout, outcome.stderr);
+    let notes = said.lines().filter(|line| line.starts_with("note:"));
+    let other: Vec<_> = notes
+        .filter(|line| !line.contains("no store exists"))
+        .collect();
+    assert!(other.is_empty(), "{said}");
 }
 
 #[test]

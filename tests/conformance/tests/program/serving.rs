@@ -9,6 +9,7 @@ use fulgurite_ldap::{
     Scope, SearchRequest,
 };
 use fulgurite_server::raise_descriptor_limit;
+use fulgurite_testkit::run_bounded;
 use fulgurite_torture::wire::fuzz_server;
 use rustix::process::Signal;
 
@@ -357,4 +358,26 @@ fn the_suffix_comes_from_the_store() {
     assert_eq!(found.entries.len(), 1);
     let log = serving.stop();
     assert!(!log.iter().any(|line| line.contains("ERROR")), "{log:?}");
+}
+
+/// A mistaken path is no silent beginning.
+#[test]
+fn a_missing_data_directory_is_named_before_it_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("wrong");
+    let data = data.to_str().expect("a path");
+    let mut command = fulgurite();
+    command.args(["serve", "--data", data, "--suffix", SUFFIX]);
+    command.args(["--listen", "ldap://127.0.0.1:0"]);
+    let log = RunningServer::start(&mut command).stop();
+    let warned = |line: &String| line.contains("WARN") && line.contains(data);
+    assert!(log.iter().any(warned), "{log:?}");
+    // Without the suffix, there is nothing to serve.
+    let other = folder.path().join("other");
+    let mut command = fulgurite();
+    command.arg("serve").arg("--data").arg(&other);
+    let refused = run_bounded(command.args(["--listen", "ldap://127.0.0.1:0"]), TIMEOUT);
+    assert!(!refused.success());
+    assert!(refused.stderr.contains("give --suffix DN"), "{refused:?}");
+    assert!(!other.exists(), "a refused start leaves no folder");
 }
