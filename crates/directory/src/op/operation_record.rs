@@ -50,8 +50,8 @@ enum Touched {
 }
 
 impl Touched {
-    /// Returns the attributes that a request changes. As in slapd, those of a name do not count if
-    /// the request is refused, and the stamps of a modify do.
+    /// Returns the attributes that a request changes. As in slapd, a refused rename has
+    /// none, and a modify also changes the stamps.
     fn of(core: &Core, request: &Request<'_>) -> Touched {
         let Request::Modify(modify) = request else {
             return match request {

@@ -21,7 +21,7 @@ use crate::support::{
 };
 use ResultCode::{InsufficientAccessRights, InvalidCredentials, Success};
 
-const POLICY: &str = "cn=policy,dc=example,dc=com";
+pub(crate) const POLICY: &str = "cn=policy,dc=example,dc=com";
 
 /// A world in which all names have one policy.
 pub(crate) fn world(lines: &[&str], rules: &[(&str, &str)]) -> World {
@@ -272,7 +272,7 @@ fn a_lock_that_comes_while_the_password_is_checked_counts() {
 
 /// The lines of the log.
 #[derive(Default)]
-struct Lines(Mutex<Vec<String>>);
+pub(crate) struct Lines(Mutex<Vec<String>>);
 
 impl WarningLog for Lines {
     fn warn(&self, line: &str) {
@@ -284,12 +284,12 @@ impl WarningLog for Lines {
 }
 
 impl Lines {
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().expect("no panic before"))
     }
 }
 
-fn logged(lines: &[&str], rules: &[(&str, &str)]) -> (World, Arc<Lines>) {
+pub(crate) fn logged(lines: &[&str], rules: &[(&str, &str)]) -> (World, Arc<Lines>) {
     let log = Arc::new(Lines::default());
     let world = world_with(lines, rules, |options| {
         options.log = Arc::<Lines>::clone(&log);
@@ -323,24 +323,6 @@ fn the_start_names_a_default_policy_that_lets_no_password_pass() {
         let (_, reason) = lines.split_once(text).unwrap_or_default();
         assert_eq!(reason, expected, "{lines}");
     }
-}
-
-#[test]
-fn the_first_bind_names_a_policy_that_lets_no_password_pass() {
-    let rules = [
-        ("objectClass", "pwdPolicyChecker"),
-        ("pwdCheckQuality", "2"),
-        ("pwdCheckModule", "ppm.so"),
-        ("pwdCheckModuleArg", "useCracklib 1"),
-    ];
-    let (world, log) = logged(&[], &rules);
-    for _ in 0..2 {
-        assert_eq!(jane(&world, "jane's"), accepted("3000"));
-        world.clock.sleep_s(600);
-    }
-    let text = "under this password policy no user can set a password";
-    let expected = format!("{POLICY}: {text}: useCracklib: there is no dictionary");
-    assert_eq!(log.take(), [expected]);
 }
 
 #[test]

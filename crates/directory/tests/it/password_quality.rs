@@ -2,7 +2,7 @@
 
 use fulgurite_ldap::{LdapResult, ModifyOperation};
 
-use crate::password_policy::{open_to_all, person, world_with};
+use crate::password_policy::{POLICY, accepted, jane, logged, open_to_all, person, world_with};
 use crate::support::{JANE, PEOPLE};
 
 const SETTINGS: &str = "minQuality 2\ncheckRDN 1\ncheckAttributes sn,mail\n\
@@ -47,4 +47,22 @@ fn passwords_are_judged_by_the_settings_of_the_module() {
         let reset = world.modify(&world.root(), JANE, &change);
         assert_eq!(reset, LdapResult::success());
     }
+}
+
+#[test]
+fn the_first_bind_names_a_policy_that_lets_no_password_pass() {
+    let rules = [
+        ("objectClass", "pwdPolicyChecker"),
+        ("pwdCheckQuality", "2"),
+        ("pwdCheckModule", "ppm.so"),
+        ("pwdCheckModuleArg", "useCracklib 1"),
+    ];
+    let (world, log) = logged(&[], &rules);
+    for _ in 0..2 {
+        assert_eq!(jane(&world, "jane's"), accepted("3000"));
+        world.clock.sleep_s(600);
+    }
+    let text = "under this password policy no user can set a password";
+    let expected = format!("{POLICY}: {text}: useCracklib: there is no dictionary");
+    assert_eq!(log.take(), [expected]);
 }

@@ -24,7 +24,7 @@ const IS_CHAINED: u8 = 32;
 /// The operator of values from before the change, which change nothing.
 pub const OLD_VALUES: u8 = b'o';
 
-/// The operator of the texts of the request's controls, which change nothing. It names no attribute.
+/// The operator of the texts of the request's controls, which change nothing. It has no attribute.
 pub const CONTROLS: u8 = b'c';
 
 /// The attribute that names the author.
