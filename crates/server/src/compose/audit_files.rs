@@ -70,7 +70,12 @@ fn append(records: &AuditText) -> io::Result<()> {
     let mut file = options.open(&records.file)?;
     file.write_all(&records.text)?;
     if records.durable {
-        make_durable(&file, records, |opened, _| opened.sync_all())?;
+        make_durable(&file, records, |opened, path| {
+            match *path == *records.file {
+                true => opened.sync_data(),
+                false => opened.sync_all(),
+            }
+        })?;
     }
     Ok(())
 }
