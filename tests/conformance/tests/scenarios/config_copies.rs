@@ -142,8 +142,7 @@ fn a_server_copies_the_configuration_of_another() {
         );
         provider.client_as(ADMIN, "ldapmodify", &[], &add).well();
         let read = ["-LLL", "-b", "cn=schema,cn=config", "-s", "one"];
-        let read =
-            |server: &crate::stage::Server| server.client_as(ADMIN, "ldapsearch", &read, "").well();
+        let read = |server: &Running<'_>| server.client_as(ADMIN, "ldapsearch", &read, "").well();
         while read(&copy) != read(&provider) {
             assert!(begun.elapsed() < PATIENCE, "{}", read(&copy));
             std::thread::sleep(std::time::Duration::from_millis(50));
