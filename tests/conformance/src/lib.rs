@@ -6,10 +6,12 @@
 
 #![forbid(unsafe_code)]
 
+mod port;
 mod program;
 mod server;
 mod store;
 
+pub use port::HeldPort;
 pub use program::{fulgurite, program};
 pub use server::RunningServer;
 pub use store::LoadedStore;

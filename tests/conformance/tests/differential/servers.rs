@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fulgurite_conformance::HeldPort;
 use fulgurite_testkit::run_bounded;
 
 use crate::values::{ATTRIBUTES, Kind};
@@ -129,7 +130,7 @@ impl Setup {
 /// A server of this test; it ends with the value.
 pub(crate) struct Server {
     process: Child,
-    address: SocketAddr,
+    port: HeldPort,
 }
 
 impl Server {
@@ -186,9 +187,8 @@ impl Server {
             .arg(&ldif);
         let loaded = run_bounded(&mut load, PATIENCE);
         assert!(loaded.success(), "slapadd: {loaded:?}");
-        let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
-        let address = listener.local_addr().expect("its number");
-        drop(listener);
+        let port = HeldPort::new();
+        let address = port.address();
         let log = folder.join("log");
         let output = fs::File::create(&log).expect("make the log");
         let mut serve = command("slapd");
@@ -200,14 +200,14 @@ impl Server {
             .stdout(output.try_clone().expect("share the log"))
             .stderr(output);
         let process = serve.spawn().expect("start the server");
-        let mut server = Server { process, address };
+        let mut server = Server { process, port };
         server.wait_until_it_listens(&log);
         server
     }
 
     fn wait_until_it_listens(&mut self, log: &Path) {
         let started = Instant::now();
-        while TcpStream::connect(self.address).is_err() {
+        while TcpStream::connect(self.port.address()).is_err() {
             let ended = self.process.try_wait().expect("look after the server");
             assert!(
                 ended.is_none() && started.elapsed() < PATIENCE,
@@ -220,7 +220,7 @@ impl Server {
 
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.port.address()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Servers on free ports with the same data, indexes and rights.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fulgurite_conformance::HeldPort;
 use fulgurite_testkit::run_bounded;
 
 use crate::data::SUFFIX;
@@ -40,7 +41,7 @@ const INDEXES: &[(&str, &str)] = &[
 pub(crate) struct Server {
     name: &'static str,
     process: Child,
-    address: SocketAddr,
+    port: HeldPort,
     log: PathBuf,
 }
 
@@ -142,10 +143,10 @@ impl Server {
         folder: &Path,
         listen: impl Fn(u16) -> Vec<String>,
     ) -> Server {
-        let address = free_address();
+        let port = HeldPort::new();
         let log = folder.join("log");
         let output = fs::File::create(&log).expect("make the log");
-        command.args(listen(address.port())).stdin(Stdio::null());
+        command.args(listen(port.number())).stdin(Stdio::null());
         command
             .stdout(output.try_clone().expect("share the log"))
             .stderr(output);
@@ -155,7 +156,7 @@ impl Server {
         let mut server = Server {
             name,
             process,
-            address,
+            port,
             log,
         };
         server.wait_until_it_listens();
@@ -164,7 +165,7 @@ impl Server {
 
     fn wait_until_it_listens(&mut self) {
         let started = Instant::now();
-        while TcpStream::connect(self.address).is_err() {
+        while TcpStream::connect(self.port.address()).is_err() {
             let ended = self.process.try_wait().expect("look after the server");
             let late = started.elapsed() > PATIENCE;
             assert!(
@@ -244,9 +245,11 @@ impl Server {
         let loaded = run_bounded(&mut load, PATIENCE);
         assert!(loaded.success(), "slapadd: {loaded:?}");
         let socket = folder.join("ldapi").display().to_string();
+        let port = HeldPort::new();
         let mut doors = Doors {
             plain: String::new(),
-            tls: format!("ldaps://{}/", free_address()),
+            tls: format!("ldaps://{}/", port.address()),
+            _port: port,
             socket: format!("ldapi://{}/", socket.replace('/', "%2F")),
         };
         let mut serve = command("slapd");
@@ -256,7 +259,7 @@ impl Server {
             let urls = format!("{} {} ldap://127.0.0.1:{port}/", doors.tls, doors.socket);
             vec!["-h".into(), urls]
         });
-        doors.plain = format!("ldap://{}/", server.address);
+        doors.plain = format!("ldap://{}/", server.port.address());
         (server, doors)
     }
 
@@ -284,7 +287,7 @@ impl Server {
 
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.port.address()
     }
 
     /// The kind of the server.
@@ -310,13 +313,8 @@ impl Drop for Server {
 pub(crate) struct Doors {
     pub(crate) plain: String,
     pub(crate) tls: String,
+    _port: HeldPort,
     pub(crate) socket: String,
-}
-
-/// A port that nothing listens on at this moment.
-fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
-    listener.local_addr().expect("the free port's number")
 }
 
 /// slapd's files, unpacked but not installed.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use fulgurite_client::{Client, Scope};
-use fulgurite_conformance::{PASSWORD, ROOT, RunningServer, SUFFIX, TIMEOUT, fulgurite};
+use fulgurite_conformance::{HeldPort, PASSWORD, ROOT, RunningServer, SUFFIX, TIMEOUT, fulgurite};
 use fulgurite_ldap::{PartialAttribute, ResultCode};
 use rustix::process::Signal;
 use tempfile::TempDir;
@@ -185,9 +185,8 @@ fn slapd_ends_when_it_is_hung_up() {
     let folder = TempDir::new().expect("make a directory");
     let folder = folder.path();
     let file = write(folder, &configuration(folder, "access to * by * read", ""));
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = free.local_addr().expect("its address");
-    drop(free);
+    let port = HeldPort::new();
+    let address = port.address();
     let mut command = fulgurite();
     command.args([
         "slapd",

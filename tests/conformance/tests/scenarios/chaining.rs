@@ -1,7 +1,8 @@
 //! Updates of a copy that go to its provider in the name of the client (`overlay chain`).
 
-use std::net::TcpListener;
 use std::time::Instant;
+
+use fulgurite_conformance::HeldPort;
 
 use crate::data::{PASSWORD, ROOT, SUFFIX};
 use crate::stage::{PATIENCE, Ran, Running, Stage};
@@ -78,11 +79,6 @@ fn identity() -> String {
     format!(
         "chain-idassert-bind bindmethod=simple binddn=\"{PROXY}\" credentials=proxy-secret mode=self\n"
     )
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its number").port()
 }
 
 fn serve(stage: &Stage, port: u16) -> Running<'_> {
@@ -189,7 +185,8 @@ fn updates_reach_the_provider_as_through_slapd() {
         ("ours", false, true),
         ("both-ours", true, true),
     ] {
-        let port = free_port();
+        let held = HeldPort::new();
+        let port = held.number();
         let above = provider(label, provider_is_ours);
         let lines = format!("{}chain-return-error TRUE\n", identity());
         let below = copy(label, port, copy_is_ours, &lines);
@@ -232,7 +229,8 @@ fn binds_at_a_copy_count_at_the_provider() {
         ("binds-above", true, false),
         ("binds-both", true, true),
     ] {
-        let port = free_port();
+        let held = HeldPort::new();
+        let port = held.number();
         let above = provider_with(label, provider_is_ours, &overlay);
         above.add(&policy).well();
         let below = copy_with(label, port, copy_is_ours, (&chain, &forwarding));
@@ -281,7 +279,8 @@ fn binds_at_a_copy_count_at_the_provider() {
 
 #[test]
 fn a_client_finds_its_changes_in_the_copy_at_once() {
-    let port = free_port();
+    let held = HeldPort::new();
+    let port = held.number();
     let above = provider("reads", false);
     let below = copy("reads", port, true, &identity());
     let theirs = serve(&above, port);
@@ -306,7 +305,8 @@ fn a_client_finds_its_changes_in_the_copy_at_once() {
 #[test]
 fn without_return_error_a_failure_is_the_referral() {
     for copy_is_ours in [false, true] {
-        let port = free_port();
+        let held = HeldPort::new();
+        let port = held.number();
         let label = format!("refer-{copy_is_ours}");
         let above = provider(&label, false);
         let below = copy(&label, port, copy_is_ours, &identity());
@@ -326,7 +326,8 @@ fn without_return_error_a_failure_is_the_referral() {
 
 #[test]
 fn the_overlay_is_in_the_configuration_directory_as_slapd_writes_it() {
-    let port = free_port();
+    let held = HeldPort::new();
+    let port = held.number();
     let mut trees = Vec::new();
     for is_ours in [false, true] {
         let lines = format!(

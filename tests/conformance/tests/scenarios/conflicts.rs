@@ -9,9 +9,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::copies::{INDEXES, PATIENCE, entries, state, top};
+use fulgurite_conformance::HeldPort;
+
+use crate::copies::{INDEXES, PATIENCE, entries, log_of, state, top};
 use crate::data::{PASSWORD, ROOT, SUFFIX};
-use crate::faulty_copies::Program;
+use crate::faulty_copies::{Program, Way, access_log};
 use crate::proxy::{Fault, Proxy};
 use crate::stage::{Running, Stage, is_ours};
 
@@ -84,38 +86,37 @@ const CONFLICTS: [Conflict; 10] = [
 /// Two servers that are providers of each other.
 struct Pair {
     stages: [Stage; 2],
-    ports: [u16; 2],
+    ports: [HeldPort; 2],
     /// The ways to each server.
     proxies: [Proxy; 2],
 }
 
 impl Pair {
-    fn new(label: &str, programs: [Program; 2]) -> Pair {
+    fn new(label: &str, programs: [Program; 2], way: Way) -> Pair {
         let stages = [0, 1].map(|at| {
             let stage = programs[at].stage(&format!("{label}-{}", at + 1));
             stage.expect("a program")
         });
-        // They are held until the proxies have other ports.
-        let listeners = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0"));
-        let ports = listeners.each_ref().map(|listener| {
-            let listener = listener.as_ref().expect("a free port");
-            listener.local_addr().expect("its number").port()
-        });
-        let proxies = ports.map(Proxy::new);
-        drop(listeners);
+        let ports = [0, 1].map(|_| HeldPort::new());
+        let proxies = ports.each_ref().map(|port| Proxy::new(port.number()));
         for (at, stage) in stages.iter().enumerate() {
             let other = proxies[1 - at].port;
             let lines = format!(
                 "{INDEXES}limits * size=unlimited\nsyncrepl rid={} provider=ldap://127.0.0.1:{other} \
                  searchbase=\"{SUFFIX}\" bindmethod=simple binddn=\"{ROOT}\" credentials={PASSWORD} \
-                 retry=\"1 +\" type=refreshAndPersist\nmultiprovider on\noverlay syncprov\n\
+                 retry=\"1 +\" {}\nmultiprovider on\noverlay syncprov\n\
                  syncprov-checkpoint 1 1\nsyncprov-sessionlog 1000\n",
-                at + 10
+                at + 10,
+                way.words()
             );
-            let database = stage.database("db", SUFFIX, &lines);
+            let (log, more) = match way {
+                Way::Log => access_log(stage),
+                _ => (String::new(), ""),
+            };
+            let database = stage.database("db", SUFFIX, &(lines + more));
             let number = at + 1;
             stage.configure(&format!(
-                "moduleload syncprov.so\nserverID {number}\n{database}"
+                "moduleload syncprov.so\nmoduleload accesslog.so\nserverID {number}\n{log}{database}"
             ));
         }
         let entry = |name: &str, class: &str, more: &str| {
@@ -126,7 +127,7 @@ impl Pair {
             + &entry("ou=p", "organizationalUnit", "")
             + &entry("ou=q", "organizationalUnit", "");
         let file = stages[0].file("top.ldif", &ldif);
-        let added = stages[0].tool("a", &["-w", "-S", "1", "-l", &file], "");
+        let added = stages[0].tool("a", &["-b", SUFFIX, "-w", "-S", "1", "-l", &file], "");
         added.well();
         Pair {
             stages,
@@ -174,13 +175,18 @@ fn held(server: &Running<'_>) -> Vec<String> {
 }
 
 /// Plays a conflict. Returns the entries that differ in the end, of both servers.
-fn play(conflict: &Conflict, programs: [Program; 2]) -> [Vec<String>; 2] {
-    let label = format!("conflict-{:?}-{:?}", programs[0], programs[1]);
-    let pair = Pair::new(&label, programs);
+fn play(conflict: &Conflict, programs: [Program; 2], way: Way) -> [Vec<String>; 2] {
+    let label = format!("conflict-{:?}-{:?}-{way:?}", programs[0], programs[1]);
+    let pair = Pair::new(&label, programs, way);
     let (one, two) = (pair.start(0), pair.start(1));
     let begun = Instant::now();
     while held(&one) != held(&two) || state(&one) != state(&two) {
-        assert!(begun.elapsed() < PATIENCE, "{label}: no beginning");
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "{label}: no beginning\n{}\n{}",
+            log_of(&pair.stages[0]),
+            log_of(&pair.stages[1])
+        );
         std::thread::sleep(Duration::from_millis(100));
     }
     pair.set(Fault::Refuse);
@@ -213,37 +219,53 @@ fn play(conflict: &Conflict, programs: [Program; 2]) -> [Vec<String>; 2] {
     different
 }
 
-#[test]
-#[ignore = "another program may take the port of a server that starts again"]
-fn two_of_our_servers_agree_after_each_conflict() {
+fn ours_agree(way: Way) {
     if !is_ours() {
         return;
     }
     for conflict in &CONFLICTS {
-        let different = play(conflict, [Program::Ours, Program::Ours]);
+        let different = play(conflict, [Program::Ours, Program::Ours], way);
         let equal: [Vec<String>; 2] = [Vec::new(), Vec::new()];
         assert_eq!(different, equal, "{}", conflict.label);
     }
 }
 
-#[test]
-#[ignore = "another program may take the port of a server that starts again"]
-fn our_server_and_slapd_agree_where_two_slapds_do() {
+fn ours_and_slapd_agree(way: Way) {
     if !is_ours() {
         return;
     }
     for conflict in &CONFLICTS {
         let label = conflict.label;
-        let different = play(conflict, [Program::Ours, Program::Slapd]);
+        let different = play(conflict, [Program::Ours, Program::Slapd], way);
         if different.iter().all(Vec::is_empty) {
             println!("{label}: equal");
             continue;
         }
-        let slapds = play(conflict, [Program::Slapd, Program::Slapd]);
+        let slapds = play(conflict, [Program::Slapd, Program::Slapd], way);
         println!("{label}: {different:#?}, and two slapds: {slapds:#?}");
         assert!(
             slapds.iter().any(|entries| !entries.is_empty()),
             "{label}: two slapds agree, but ours and slapd do not: {different:#?}"
         );
     }
+}
+
+#[test]
+fn two_of_our_servers_agree_after_each_conflict() {
+    ours_agree(Way::Persist);
+}
+
+#[test]
+fn two_of_our_servers_with_logs_agree_after_each_conflict() {
+    ours_agree(Way::Log);
+}
+
+#[test]
+fn our_server_and_slapd_agree_where_two_slapds_do() {
+    ours_and_slapd_agree(Way::Persist);
+}
+
+#[test]
+fn our_server_and_slapd_with_logs_agree_where_two_slapds_do() {
+    ours_and_slapd_agree(Way::Log);
 }

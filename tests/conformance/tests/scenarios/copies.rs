@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use fulgurite_client::{Change, Client, PartialAttribute};
+use fulgurite_conformance::HeldPort;
 use fulgurite_testkit::{Random, seed};
 
 use crate::data::{PASSWORD, ROOT, SUFFIX};
@@ -20,7 +21,7 @@ pub(crate) const INDEXES: &str = "index entryCSN,entryUUID eq\n";
 /// A provider of slapd.
 pub(crate) struct Provider {
     pub(crate) stage: Stage,
-    pub(crate) port: u16,
+    pub(crate) port: HeldPort,
 }
 
 impl Provider {
@@ -30,8 +31,7 @@ impl Provider {
         let overlay = format!("{INDEXES}limits * size=unlimited\noverlay syncprov\n{overlay}");
         let database = stage.database("db", SUFFIX, &overlay);
         stage.configure(&format!("moduleload syncprov.so\nserverID 1\n{database}"));
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its number").port();
+        let port = HeldPort::new();
         let provider = Provider { stage, port };
         provider.stage.add(&top()).well();
         provider
@@ -41,7 +41,7 @@ impl Provider {
         let url = format!("ldap://127.0.0.1:{}/", self.port);
         let running = self.stage.start_at(&[&url]);
         let begun = Instant::now();
-        while std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        while std::net::TcpStream::connect(self.port.address()).is_err() {
             assert!(begun.elapsed() < PATIENCE, "the provider does not listen");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -169,7 +169,7 @@ pub(crate) struct Updates {
 
 impl Updates {
     pub(crate) fn new(provider: &Provider, random: Random) -> Updates {
-        let mut client = Client::connect(("127.0.0.1", provider.port)).expect("connect");
+        let mut client = Client::connect(provider.port.address()).expect("connect");
         let bound = client.bind(ROOT, PASSWORD.as_bytes()).expect("bind");
         assert!(bound.is_success(), "{bound:?}");
         Updates {
@@ -182,7 +182,7 @@ impl Updates {
 
     /// Connects again to a provider that was started again.
     pub(crate) fn reconnect(&mut self, provider: &Provider) {
-        self.client = Client::connect(("127.0.0.1", provider.port)).expect("connect");
+        self.client = Client::connect(provider.port.address()).expect("connect");
         let bound = self.client.bind(ROOT, PASSWORD.as_bytes()).expect("bind");
         assert!(bound.is_success(), "{bound:?}");
     }
@@ -460,8 +460,7 @@ fn logged(label: &str) -> (Provider, Stage) {
     stage.configure(&format!(
         "moduleload syncprov.so\nmoduleload accesslog.so\nserverID 1\n{log}{data}"
     ));
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("its number").port();
+    let port = HeldPort::new();
     let provider = Provider { stage, port };
     let file = provider.stage.file("top.ldif", &top());
     provider
@@ -505,15 +504,16 @@ fn a_copy_follows_the_log_of_its_provider() {
 struct Node {
     stage: Stage,
     url: String,
+    _port: HeldPort,
 }
 
 impl Node {
     fn new(label: &str) -> Node {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("its number");
+        let port = HeldPort::new();
         Node {
             stage: Stage::new(label),
-            url: format!("ldap://{address}/"),
+            url: format!("ldap://{}/", port.address()),
+            _port: port,
         }
     }
 

@@ -1,16 +1,12 @@
 //! The ways of the commands to a server: a socket, StartTLS and ldaps. Refusals and referrals.
 
-use std::net::TcpListener;
 use std::process::Command;
+
+use fulgurite_conformance::HeldPort;
 
 use crate::data::{PASSWORD, ROOT, SUFFIX, UNORDERED};
 use crate::identity::certificates;
 use crate::stage::{Ran, Stage, ran};
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
-    listener.local_addr().expect("the port's number").port()
-}
 
 fn program(arguments: &[&str]) -> Command {
     let mut command = fulgurite_conformance::fulgurite();
@@ -44,7 +40,8 @@ fn servers_are_reached_by_each_way() {
         stage.add(UNORDERED).well();
         let password = stage.file("password", PASSWORD);
         let socket = format!("ldapi://{}", stage.text("socket").replace('/', "%2F"));
-        let secure = format!("ldaps://127.0.0.1:{}", free_port());
+        let held = HeldPort::new();
+        let secure = format!("ldaps://{}", held.address());
         let server = stage.start_at(&[&socket, &secure]);
         let ca = stage.text("ca.crt");
 
@@ -99,7 +96,8 @@ fn servers_are_reached_by_each_way() {
             anonymous.contains("--as DN binds as somebody who may"),
             "{anonymous}"
         );
-        let nowhere = format!("ldap://127.0.0.1:{}", free_port());
+        let held = HeldPort::new();
+        let nowhere = format!("ldap://{}", held.address());
         let nowhere = run(&["user", "list", "-H", &nowhere]).with_status(1);
         assert!(
             nowhere.contains("cannot reach ldap://127.0.0.1"),
@@ -112,10 +110,10 @@ fn servers_are_reached_by_each_way() {
 #[test]
 fn a_referral_is_an_error_that_names_the_other_server() {
     let stage = Stage::new("transport-referral");
+    let held = HeldPort::new();
     let shadow = format!(
-        "syncrepl rid=1 provider=ldap://127.0.0.1:{} searchbase=\"{SUFFIX}\" retry=\"60 +\" \
-         bindmethod=simple\nupdateref ldap://master.example.com/\n",
-        free_port()
+        "syncrepl rid=1 provider=ldap://127.0.0.1:{held} searchbase=\"{SUFFIX}\" retry=\"60 +\" \
+         bindmethod=simple\nupdateref ldap://master.example.com/\n"
     );
     stage.configure(&stage.database("db", SUFFIX, &shadow));
     stage.add(UNORDERED).well();

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use fulgurite_conformance::HeldPort;
 use fulgurite_testkit::{Random, quick_or_long, seed};
 
 use crate::copies::{INDEXES, Provider, Updates, assert_equal_dumps, log_of, top, wait_for};
@@ -59,7 +60,7 @@ pub(crate) enum Way {
 impl Way {
     const ALL: [Way; 3] = [Way::Persist, Way::Poll, Way::Log];
 
-    fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Way::Persist => "type=refreshAndPersist",
             Way::Poll => "type=refreshOnly interval=00:00:00:01",
@@ -71,6 +72,15 @@ impl Way {
     }
 }
 
+/// Returns the database of an access log, and the lines of the database that writes it.
+pub(crate) fn access_log(stage: &Stage) -> (String, &'static str) {
+    let lines = "index entryCSN,reqStart,reqResult eq\nlimits * size=unlimited\n\
+        overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n";
+    let log = stage.database("logdb", "cn=log", lines);
+    let overlay = "overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n";
+    (log.replace("rootpw secret\n", ""), overlay)
+}
+
 /// Configures a provider, with the lines of its overlay, and loads the top of the tree.
 pub(crate) fn provider(label: &str, program: Program, way: Way, overlay: &str) -> Option<Provider> {
     let stage = program.stage(&format!("{label}-provider"))?;
@@ -80,16 +90,13 @@ pub(crate) fn provider(label: &str, program: Program, way: Way, overlay: &str) -
     );
     let mut log = String::new();
     if way == Way::Log || overlay.contains("cn=log") {
-        lines += "overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n";
-        let of_log = "index entryCSN,reqStart,reqResult eq\nlimits * size=unlimited\n\
-            overlay syncprov\nsyncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n";
-        log = stage.database("logdb", "cn=log", of_log);
-        log = log.replace("rootpw secret\n", "");
+        let (database, overlay) = access_log(&stage);
+        log = database;
+        lines += overlay;
     }
     let data = stage.database("db", SUFFIX, &lines);
     stage.configure(&format!("{modules}serverID 1\n{log}{data}"));
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("its number").port();
+    let port = HeldPort::new();
     let file = stage.file("top.ldif", &top());
     let added = stage.tool("a", &["-b", SUFFIX, "-l", &file], "");
     added.well();
@@ -153,7 +160,7 @@ fn follow(programs: (Program, Program), way: Way, overlay: &str) {
     let Some(provider) = provider(&label, programs.0, way, overlay) else {
         return println!("{label}: slapd 2.4 is not unpacked");
     };
-    let proxy = Proxy::new(provider.port);
+    let proxy = Proxy::new(provider.port.number());
     let Some(copy) = consumer(&label, programs.1, way, proxy.port) else {
         return println!("{label}: slapd 2.4 is not unpacked");
     };
@@ -307,7 +314,7 @@ fn jump(programs: (Program, Program), way: Way) {
     println!("seed {seed}, {label}");
     let provider = provider(&label, programs.0, way, "");
     let mut provider = provider.expect("a program");
-    let mut copy = consumer(&label, programs.1, way, provider.port).expect("a program");
+    let mut copy = consumer(&label, programs.1, way, provider.port.number()).expect("a program");
     let clocks = [
         TestClock::before(&mut provider.stage),
         TestClock::before(&mut copy),

@@ -4,6 +4,8 @@ use std::io::{self, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
+use fulgurite_conformance::HeldPort;
+
 use crate::data::{BABS, PASSWORD, ROOT, SUFFIX, UNORDERED};
 use crate::stage::{Stage, is_ours, ran};
 
@@ -70,9 +72,8 @@ fn load_balancer(to: u16) -> u16 {
 fn a_load_balancer_names_the_client() {
     let rules = "access to * by peername.ip=192.0.2.7 read by * none";
     let stage = Stage::loaded("proxied", rules, UNORDERED);
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = listener.local_addr().expect("its number").port();
-    drop(listener);
+    let held = HeldPort::new();
+    let port = held.number();
     let server = stage.start_at(&[&format!("pldap://127.0.0.1:{port}/")]);
     let count = |url: &str| {
         let mut command = Command::new("ldapsearch");

@@ -263,7 +263,8 @@ fn many_clients_at_once() {
 #[test]
 fn into_the_background() {
     let stage = Stage::loaded("background", "", UNORDERED);
-    let url = stage.start_in_background();
+    let port = stage.start_in_background();
+    let url = format!("ldap://{}/", port.address());
     let whoami = || {
         ran(
             std::process::Command::new("ldapwhoami").args(["-x", "-H", &url]),

@@ -36,6 +36,7 @@ mod foreign_consumers;
 mod identity;
 mod import;
 mod indexing;
+mod interrupted_refreshes;
 mod loading;
 mod memberships;
 mod migration;

@@ -161,7 +161,7 @@ impl Part {
         let label = format!("part-{:?}-{}", programs.1, self.label);
         println!("seed {seed}, {label}");
         let provider: Provider = provider(&label, programs.0, Way::Persist, "").expect("a program");
-        let copy = self.copy(&label, programs.1, provider.port);
+        let copy = self.copy(&label, programs.1, provider.port.number());
         let theirs = provider.start();
         let mut updates = Updates::new(&provider, Random::new(seed));
         updates.run(25);

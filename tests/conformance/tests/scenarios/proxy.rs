@@ -50,6 +50,8 @@ struct Network {
     cuts: AtomicU64,
     is_over: AtomicBool,
     entries: AtomicU64,
+    /// The number of entries after which the way breaks once.
+    breaks_after: AtomicU64,
     /// The values of `cn` that each entry had when it passed last, by its UUID.
     names: Mutex<HashMap<String, BTreeSet<String>>>,
 }
@@ -77,6 +79,15 @@ impl Network {
         }
     }
 
+    /// Refuses connections from now on, and cuts all, if enough entries have passed.
+    fn break_if_due(&self) {
+        if self.entries.load(Ordering::Relaxed) >= self.breaks_after.load(Ordering::Relaxed) {
+            self.fault.store(Fault::Refuse as u8, Ordering::Relaxed);
+            self.cuts.fetch_add(1, Ordering::Relaxed);
+            self.breaks_after.store(u64::MAX, Ordering::Relaxed);
+        }
+    }
+
     fn is_cut(&self, begun: u64) -> bool {
         self.is_over.load(Ordering::Relaxed) || self.cuts.load(Ordering::Relaxed) != begun
     }
@@ -95,7 +106,9 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("its number").port();
         listener.set_nonblocking(true).expect("a listener");
-        let network = Arc::new(Network::default());
+        let network = Network::default();
+        network.breaks_after.store(u64::MAX, Ordering::Relaxed);
+        let network = Arc::new(network);
         let held = Arc::clone(&network);
         std::thread::spawn(move || accept(&listener, target, &held));
         Proxy { port, network }
@@ -112,6 +125,17 @@ impl Proxy {
     /// Cuts all connections, each in the middle of the next message.
     pub(crate) fn cut(&self) {
         self.network.cuts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Lets the way break once this many entries have passed: see [`Fault::Refuse`].
+    pub(crate) fn refuse_after(&self, entries: u64) {
+        let at = self.entries() + entries;
+        self.network.breaks_after.store(at, Ordering::Relaxed);
+    }
+
+    /// Returns true if the way does not break any more, or has not been asked to.
+    pub(crate) fn has_broken(&self) -> bool {
+        self.network.breaks_after.load(Ordering::Relaxed) == u64::MAX
     }
 
     /// Returns the values of `cn` with which an entry passed last.
@@ -244,6 +268,7 @@ fn pass(
         if let Some(entry) = entry {
             network.note_names(entry);
         }
+        network.break_if_due();
         if is_entry && fault == Fault::Duplicate {
             consumer.write_all(&message)?;
         }

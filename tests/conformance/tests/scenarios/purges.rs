@@ -41,7 +41,7 @@ fn follow_purged(programs: (Program, Program)) {
     println!("seed {seed}, {label}");
     let provider = provider(&label, programs.0, Way::Log, "").expect("a program");
     purge_soon(&provider.stage);
-    let copy = consumer(&label, programs.1, Way::Log, provider.port).expect("a program");
+    let copy = consumer(&label, programs.1, Way::Log, provider.port.number()).expect("a program");
     let theirs = provider.start();
     let mut ours = copy.start();
     let mut updates = Updates::new(&provider, Random::new(seed));
@@ -105,7 +105,7 @@ fn repair(program: Program) {
     let label = format!("tampered-{program:?}");
     println!("seed {seed}, {label}");
     let provider = provider(&label, program, Way::Log, "").expect("a program");
-    let proxy = Proxy::new(provider.port);
+    let proxy = Proxy::new(provider.port.number());
     let copy = consumer(&label, Program::Ours, Way::Log, proxy.port).expect("a program");
     let theirs = provider.start();
     let ours = copy.start();

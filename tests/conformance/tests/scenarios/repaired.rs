@@ -1,6 +1,6 @@
 //! `fulgurite replication check` and its repair, between two servers in one state.
 
-use std::net::TcpListener;
+use fulgurite_conformance::HeldPort;
 
 use crate::copies::{INDEXES, assert_equal_dumps, top, wait_for};
 use crate::data::{PASSWORD, ROOT, SUFFIX};
@@ -10,15 +10,16 @@ use crate::stage::{Ran, Running, Stage, is_ours, ran};
 pub(crate) struct Node {
     pub(crate) stage: Stage,
     pub(crate) url: String,
+    _port: HeldPort,
 }
 
 impl Node {
     pub(crate) fn new(stage: Stage) -> Node {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("its number");
+        let port = HeldPort::new();
         Node {
             stage,
-            url: format!("ldap://{address}"),
+            url: format!("ldap://{}", port.address()),
+            _port: port,
         }
     }
 

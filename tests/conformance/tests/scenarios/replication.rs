@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
+use fulgurite_conformance::HeldPort;
 use fulgurite_testkit::{Random, quick_or_long, seed};
 
 use crate::data::{PASSWORD, ROOT, SUFFIX};
@@ -60,14 +60,6 @@ fn wait_until_equal(provider: &Stage, consumer: &Stage, label: &str) {
         }
         std::thread::sleep(Duration::from_millis(200));
     }
-}
-
-fn free_url() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
-    format!(
-        "ldap://{}/",
-        listener.local_addr().expect("the port's number")
-    )
 }
 
 fn provider(label: &str) -> Stage {
@@ -183,7 +175,8 @@ fn histories(label: &str, mode: &str) {
 
 /// Lets slapd follow a provider through random changes.
 fn follow(provider: &Stage, label: &str, mode: &str) {
-    let url = free_url();
+    let port = HeldPort::new();
+    let url = format!("ldap://{}/", port.address());
     let consumer = consumer(label, &url, mode);
     let mut history = History {
         random: Random::new(seed(label, 7)),
@@ -236,7 +229,8 @@ fn a_provider_shows_its_copies() {
     let lines = format!("moduleload syncprov.so\nserverID 1\n{database}{monitor}");
     provider.configure(&lines);
     provider.add(TOP).well();
-    let url = free_url();
+    let port = HeldPort::new();
+    let url = format!("ldap://{}/", port.address());
     let server = provider.start_at(&[&url]);
     let search = ["-LLL", "-b", "cn=Monitor", "(cn=Copy *)", "monitoredInfo"];
     let shown = || server.root("ldapsearch", &search, "").well();

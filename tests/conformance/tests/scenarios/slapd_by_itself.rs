@@ -52,7 +52,7 @@ fn a_killed_copy_of_slapd_loses_a_name() {
     let line = provider.syncrepl("type=refreshAndPersist");
     copy.configure(&copy.database("db", SUFFIX, &format!("{INDEXES}{line}")));
     let server = provider.start();
-    let mut client = Client::connect(("127.0.0.1", provider.port)).expect("connect");
+    let mut client = Client::connect(provider.port.address()).expect("connect");
     let bound = client.bind(ROOT, PASSWORD.as_bytes()).expect("bind");
     assert!(bound.is_success(), "{bound:?}");
     let follower = copy.start();
@@ -100,7 +100,7 @@ fn a_killed_slapd_has_a_state_from_before_its_newest_entry() {
     provider.stage.set("LD_PRELOAD", library);
     provider.stage.set("FULGURITE_TEST_KILL_AT", KILL_AT.into());
     let mut killed = provider.start();
-    let mut client = Client::connect(("127.0.0.1", provider.port)).expect("connect");
+    let mut client = Client::connect(provider.port.address()).expect("connect");
     let bound = client.bind(ROOT, PASSWORD.as_bytes()).expect("bind");
     assert!(bound.is_success(), "{bound:?}");
     let classes: [&[u8]; 1] = [b"person"];

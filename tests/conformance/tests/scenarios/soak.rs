@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use fulgurite_client::{Change, Client, ClientError, PartialAttribute};
+use fulgurite_conformance::HeldPort;
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_testkit::{Random, seed};
 
@@ -37,13 +38,12 @@ const SLAPD: usize = 2;
 /// A server of the soak.
 struct Node {
     stage: Stage,
-    port: u16,
+    port: HeldPort,
 }
 
 impl Node {
     fn new(stage: Stage) -> Node {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its number").port();
+        let port = HeldPort::new();
         Node { stage, port }
     }
 
@@ -52,7 +52,7 @@ impl Node {
             .stage
             .start_at(&[&format!("ldap://127.0.0.1:{}/", self.port)]);
         let begun = Instant::now();
-        while std::net::TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        while std::net::TcpStream::connect(self.port.address()).is_err() {
             assert!(begun.elapsed() < Duration::from_secs(60), "no listener");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -85,7 +85,7 @@ impl Writer {
     fn run(&mut self, node: &Node, random: &mut Random, count: usize) {
         for _ in 0..count {
             if self.client.is_none() {
-                let Ok(mut client) = Client::connect(("127.0.0.1", node.port)) else {
+                let Ok(mut client) = Client::connect(node.port.address()) else {
                     return;
                 };
                 if client.bind(ROOT, PASSWORD.as_bytes()).is_err() {
@@ -189,9 +189,9 @@ impl Episode {
     fn mesh(label: &str) -> Episode {
         let nodes = nodes(label);
         let proxies = vec![
-            Proxy::new(nodes[1].port),
-            Proxy::new(nodes[0].port),
-            Proxy::new(nodes[1].port),
+            Proxy::new(nodes[1].port.number()),
+            Proxy::new(nodes[0].port.number()),
+            Proxy::new(nodes[1].port.number()),
         ];
         let both = "multiprovider on\noverlay syncprov\n";
         configure(&nodes[0], Some(1), &(syncrepl(11, proxies[0].port) + both));
@@ -208,7 +208,10 @@ impl Episode {
     /// slapd, a copy of it, and a copy of the copy.
     fn chain(label: &str) -> Episode {
         let nodes = nodes(label);
-        let proxies = vec![Proxy::new(nodes[2].port), Proxy::new(nodes[0].port)];
+        let proxies = vec![
+            Proxy::new(nodes[2].port.number()),
+            Proxy::new(nodes[0].port.number()),
+        ];
         let overlay = "overlay syncprov\nsyncprov-checkpoint 1 1\n";
         configure(&nodes[2], Some(1), overlay);
         let middle = syncrepl(11, proxies[0].port) + "overlay syncprov\n";
@@ -351,7 +354,7 @@ fn fill_again(nodes: &[Node; 3], expected: &str) {
 fn restart_provider<'n>(node: &'n Node, way: &Proxy) -> Running<'n> {
     way.set(Fault::Refuse);
     let running = node.start();
-    let mut client = Client::connect(("127.0.0.1", node.port)).expect("connect");
+    let mut client = Client::connect(node.port.address()).expect("connect");
     let bound = client.bind(ROOT, PASSWORD.as_bytes()).expect("bind");
     assert!(bound.is_success(), "{bound:?}");
     let values: [&[u8]; 1] = [b"started again"];

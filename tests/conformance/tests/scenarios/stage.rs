@@ -1,11 +1,12 @@
 //! Where a scenario takes place.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fulgurite_conformance::HeldPort;
 use fulgurite_testkit::{Ended, Scratch, run_bounded, run_fed};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -234,9 +235,8 @@ impl Stage {
 
     /// Starts the server with a file, a directory or both.
     pub(crate) fn start_with(&self, configuration: &[&str], more: &[&str]) -> Running<'_> {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
-        let address = listener.local_addr().expect("the port's number");
-        drop(listener);
+        let port = HeldPort::new();
+        let address = port.address();
         let url = format!("ldap://{address}/");
         let urls = [&[url.as_str()], more].concat().join(" ");
         let log = fs::File::create(self.path("log")).expect("make the log");
@@ -263,18 +263,15 @@ impl Stage {
             stage: self,
             child: Some(child),
             url,
+            _port: port,
         }
     }
 
     /// Starts the server without a level: it goes into the background, and the call ends when it
-    /// serves. Its URL.
-    pub(crate) fn start_in_background(&self) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
-        let url = format!(
-            "ldap://{}/",
-            listener.local_addr().expect("the port's number")
-        );
-        drop(listener);
+    /// serves. The port at which it does.
+    pub(crate) fn start_in_background(&self) -> HeldPort {
+        let port = HeldPort::new();
+        let url = format!("ldap://{}/", port.address());
         let mut command = self.command();
         command
             .arg("-f")
@@ -288,7 +285,7 @@ impl Stage {
             .stdout(log);
         let status = command.status().expect("start the server");
         assert!(status.success(), "{status}: {}", self.log());
-        url
+        port
     }
 
     /// Ends the server that runs in the background, by its pid file, which goes with it.
@@ -321,6 +318,7 @@ pub(crate) struct Running<'s> {
     stage: &'s Stage,
     child: Option<Child>,
     pub(crate) url: String,
+    _port: HeldPort,
 }
 
 impl Running<'_> {
