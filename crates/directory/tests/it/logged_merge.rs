@@ -164,6 +164,20 @@ fn a_new_value_stays_if_its_operation_takes_the_old_one_away() {
     }
 }
 
+/// A server that keeps an entry against a deletion logs it again by a new number, without changes.
+#[test]
+fn an_operation_without_changes_leaves_the_number_of_the_entry() {
+    let change = modify(1, 3, &[(ModifyOperation::Add, "l", &["here"])]);
+    let again = ContentChange::Operation(LoggedOperation {
+        uuid: Some([2; 16]),
+        dn: format!("ou=a,{TOP}"),
+        kind: LoggedKind::Modify(Vec::new()),
+        csn: by(3, 20),
+    });
+    let expected = state(&run(&[&change]));
+    assert_eq!(state(&run(&[&change, &again])), expected);
+}
+
 #[test]
 fn an_operation_is_logged_as_its_server_did() {
     use ModifyOperation::Add;

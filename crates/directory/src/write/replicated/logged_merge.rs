@@ -117,6 +117,12 @@ impl Applier<'_, '_> {
         operation: &LoggedOperation,
         list: &LoggedChanges,
     ) -> ContentResult {
+        if list.is_empty() {
+            // The provider says that the entry is there, or where. Its number is not that of the
+            // values.
+            self.content.named.insert(id);
+            return Ok(());
+        }
         let held = self.copy_of(id)?;
         let (uuid, csn) = self.numbered(&held, operation)?;
         let (schema, types) = (&self.core.schema, &self.core.types);
