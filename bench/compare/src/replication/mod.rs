@@ -46,6 +46,9 @@ pub(crate) struct ReplicationArguments {
     /// These pairs only: fulgurite, slapd, slapd-nosync, fulgurite-slapd, slapd-fulgurite.
     #[arg(long)]
     pub(crate) with: Vec<String>,
+    /// The first refresh and catching up alone.
+    #[arg(long)]
+    pub(crate) only_refresh: bool,
     /// Our program.
     #[arg(long, default_value = "target/release/fulgurite")]
     pub(crate) program: PathBuf,
@@ -180,7 +183,7 @@ pub(crate) fn run(arguments: &ReplicationArguments) -> anyhow::Result<()> {
     }
     for (column, pair) in pairs.iter().enumerate() {
         // The provider alone counts here.
-        if pair.provider == pair.copy && pair.flushes {
+        if pair.provider == pair.copy && pair.flushes && !arguments.only_refresh {
             run.searches(pair, column, &mut table)?;
             run.alone(pair, column, &mut table)?;
         }
@@ -228,6 +231,9 @@ impl Run<'_> {
         copy.start()?;
         copy.follow(&provider)?;
         table.put("catching up with 1 % changed", column, seconds(begun));
+        if self.arguments.only_refresh {
+            return copy.stop();
+        }
         let mut copies = vec![copy];
         for count in [1, self.arguments.copies] {
             if copies.len() < count {
