@@ -1,5 +1,6 @@
 //! Copies of a scripted provider: TLS, SASL, and messages that no provider should send.
 
+mod attacks;
 mod provider;
 
 use std::collections::BTreeSet;
@@ -25,13 +26,22 @@ struct Copy {
 
 impl Copy {
     fn new(line: &str) -> Copy {
+        Copy::of_database(line, "")
+    }
+
+    /// A copy that clients update as well.
+    fn of_several_providers(line: &str) -> Copy {
+        Copy::of_database(line, "multi_provider = true\n")
+    }
+
+    fn of_database(line: &str, more: &str) -> Copy {
         let folder = tempfile::tempdir().expect("a folder");
         let store = folder.path().join("store");
         std::fs::create_dir(&store).expect("a folder");
         // Lines of slapd.conf have no schema without files.
         let text = format!(
-            "[[database]]\nsuffix = \"dc=x\"\nroot.dn = \"cn=r,dc=x\"\ndata = \"{}\"\nsyncrepl = \
-             ['rid=1 searchbase=dc=x type=refreshAndPersist retry=\"0 +\" {line}']\n",
+            "server_id = [\"7\"]\n[[database]]\nsuffix = \"dc=x\"\nroot.dn = \"cn=r,dc=x\"\ndata = \"{}\"\nsyncrepl = \
+             ['rid=1 searchbase=dc=x type=refreshAndPersist retry=\"0 +\" {line}']\n{more}",
             store.display()
         );
         let layer = Layer::from_toml(&text, "a.toml".as_ref()).expect("readable");

@@ -30,8 +30,26 @@ pub(crate) enum Encryption {
 /// The answers to a search: the number of the session, and the id to use.
 type Answers = dyn Fn(usize, MessageId) -> Vec<Vec<u8>> + Send + Sync;
 
+/// Writes the answers to a search. An error ends the session.
+type Script = dyn Fn(usize, MessageId, &mut dyn Write) -> std::io::Result<()> + Send + Sync;
+
 /// Starts a provider; the thread ends with the process.
 pub(crate) fn start(encryption: Encryption, answers: Box<Answers>) -> (u16, Arc<AtomicUsize>) {
+    let script = move |number: usize, id: MessageId, stream: &mut dyn Write| {
+        for bytes in answers(number, id) {
+            if bytes.is_empty() {
+                // The script ends the session here.
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            stream.write_all(&bytes)?;
+        }
+        Ok(())
+    };
+    start_script(encryption, Box::new(script))
+}
+
+/// Starts a provider whose answers are never in memory all at once.
+pub(crate) fn start_script(encryption: Encryption, script: Box<Script>) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("its number").port();
     let sessions = Arc::new(AtomicUsize::new(0));
@@ -40,7 +58,7 @@ pub(crate) fn start(encryption: Encryption, answers: Box<Answers>) -> (u16, Arc<
         for stream in listener.incoming().flatten() {
             let number = count.fetch_add(1, Ordering::SeqCst);
             // A session that breaks off is what many tests are about.
-            let _ = serve(stream, &encryption, number, &answers);
+            let _ = serve(stream, &encryption, number, &script);
         }
     });
     (port, sessions)
@@ -62,15 +80,15 @@ fn serve(
     stream: TcpStream,
     encryption: &Encryption,
     number: usize,
-    answers: &Answers,
+    script: &Script,
 ) -> std::io::Result<()> {
     let encrypted = |stream, config: &Arc<ServerConfig>| {
         let connection = ServerConnection::new(Arc::clone(config)).expect("a connection");
         StreamOwned::new(connection, stream)
     };
     match encryption {
-        Encryption::None => talk(stream, number, answers),
-        Encryption::FromTheFirstByte(config) => talk(encrypted(stream, config), number, answers),
+        Encryption::None => talk(stream, number, script),
+        Encryption::FromTheFirstByte(config) => talk(encrypted(stream, config), number, script),
         Encryption::OnRequest(config) => {
             let mut stream = stream;
             let mut buffer = Vec::new();
@@ -84,7 +102,7 @@ fn serve(
             };
             encode::extended_result(&mut out, id, &LdapResult::new(code), None, None, &[]);
             stream.write_all(&out)?;
-            talk(encrypted(stream, config), number, answers)
+            talk(encrypted(stream, config), number, script)
         }
     }
 }
@@ -110,21 +128,24 @@ fn read<T>(
     }
 }
 
-fn talk(mut stream: impl Read + Write, number: usize, answers: &Answers) -> std::io::Result<()> {
+fn talk(mut stream: impl Read + Write, number: usize, script: &Script) -> std::io::Result<()> {
     let mut buffer = Vec::new();
     let mut exchange = None;
     loop {
-        let answer = read(&mut stream, &mut buffer, |message| match &message.request {
-            Request::Bind(bind) => vec![bound(message.id, &bind.authentication, &mut exchange)],
-            Request::Search(_) => answers(number, message.id),
-            _ => Vec::new(),
+        let (id, is_search, answer) = read(&mut stream, &mut buffer, |message| {
+            let answer = match &message.request {
+                Request::Bind(bind) => bound(message.id, &bind.authentication, &mut exchange),
+                _ => Vec::new(),
+            };
+            (
+                message.id,
+                matches!(message.request, Request::Search(_)),
+                answer,
+            )
         })?;
-        for bytes in answer {
-            stream.write_all(&bytes)?;
-            if bytes.is_empty() {
-                // The script ends the session here.
-                return Ok(());
-            }
+        stream.write_all(&answer)?;
+        if is_search {
+            script(number, id, &mut stream)?;
         }
         stream.flush()?;
     }
@@ -188,13 +209,22 @@ fn entry_of(id: MessageId, uuid: [u8; 16], dn: &str, attributes: &[(&str, &str)]
         entry_uuid: uuid,
         cookie: None,
     };
-    let value = value.encode();
+    entry_with(id, &value.encode(), dn, attributes)
+}
+
+/// Returns an entry with any value of the Sync State control.
+pub(crate) fn entry_with(
+    id: MessageId,
+    state: &[u8],
+    dn: &str,
+    attributes: &[(&str, &str)],
+) -> Vec<u8> {
     let mut out = Vec::new();
     let mut writer = encode::search_entry(&mut out, id, dn.as_bytes());
     for (name, value) in attributes {
         writer.whole_attribute(name.as_bytes(), [value.as_bytes()].into_iter());
     }
-    writer.finish(&[Control::with_value(oid::SYNC_STATE, false, &value)]);
+    writer.finish(&[Control::with_value(oid::SYNC_STATE, false, state)]);
     out
 }
 
