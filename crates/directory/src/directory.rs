@@ -310,6 +310,11 @@ impl Directory {
         for open in self.generated.operation_logs() {
             next.generated.share_operations(open);
         }
+        for (database, order) in self.databases().iter().zip(&self.orders) {
+            if let Some(order) = order {
+                next.order_updates(database.store.path(), Arc::clone(order));
+            }
+        }
         for database in next.core.databases.iter_mut() {
             let path = database.store.path();
             let mut databases = self.core.databases.iter();
@@ -438,8 +443,8 @@ impl Directory {
         self.features.get(database.number).unwrap_or(&NO_FEATURES)
     }
 
-    /// Lets a cluster order the updates of a database. A directory that [replaces](Self::reopened)
-    /// this one needs that too, before it is in use.
+    /// Lets a cluster order the updates of a database. So does a directory that
+    /// [replaces](Self::reopened) this one.
     pub fn order_updates(&mut self, store: &Path, order: Arc<dyn UpdateOrder>) {
         let count = self.databases().len();
         let number = self.database_at(store).map(|database| database.number);
@@ -451,7 +456,8 @@ impl Directory {
     }
 
     /// Returns true if a cluster orders the updates of some database.
-    pub(crate) fn has_orders(&self) -> bool {
+    #[must_use]
+    pub fn has_orders(&self) -> bool {
         !self.orders.is_empty()
     }
 

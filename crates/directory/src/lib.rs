@@ -44,7 +44,7 @@ mod search;
 mod write;
 
 pub use auth::{AuthOptions, BindOutcome, PasswordCheck, UnknownIdentity};
-pub use cluster::{StoreContent, Unsettled, Unsuitable};
+pub use cluster::{OrderedReply, StoreContent, Unsuitable, WireError};
 /// The rule language and its decisions, for programs that read rules or explain them.
 pub use fulgurite_access::{
     Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,
@@ -96,4 +96,4 @@ pub use write::replicated::{
     CopiedContent, FillStep, QuarantinedEntry, conflicts,
 };
 pub use write::request::{WriteReply, WriteRequest};
-pub use write::update_order::UpdateOrder;
+pub use write::update_order::{OrderedDirectory, Unsettled, UpdateOrder};

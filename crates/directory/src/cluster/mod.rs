@@ -19,7 +19,8 @@ mod replay;
 mod replica;
 mod requirements;
 mod unsettled;
+mod wire;
 
 pub use content::StoreContent;
 pub use requirements::Unsuitable;
-pub use unsettled::Unsettled;
+pub use wire::{OrderedReply, WireError};

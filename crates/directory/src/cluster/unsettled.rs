@@ -1,43 +1,41 @@
 //! The replies to updates that the cluster has not settled.
 
+use std::sync::Arc;
+
 use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::Schema;
 
 use crate::core::result::refuse;
 use crate::directory::Directory;
 use crate::write::request::{WriteReply, WriteRequest};
+use crate::write::update_order::{OrderedDirectory, Unsettled};
 
-/// The outcome of an update that has no answer of its sequencer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unsettled {
-    /// Nothing was done, for certain.
-    Busy,
-    /// Nothing was done, for certain: the effects of this update fit no batch.
-    TooLong,
-    /// Perhaps it is done, perhaps not.
-    Unknown,
+/// Returns the result of an update that is not settled.
+fn result(outcome: Unsettled) -> LdapResult {
+    let (code, text) = match outcome {
+        Unsettled::Busy => (ResultCode::Busy, "the cluster takes no updates now"),
+        Unsettled::TooLong => (
+            ResultCode::UnwillingToPerform,
+            "the update is too long for the cluster",
+        ),
+        Unsettled::Unread => (
+            ResultCode::UnwillingToPerform,
+            "the sequencer of the cluster cannot read this update: do all nodes have one version?",
+        ),
+        Unsettled::Unknown => (
+            ResultCode::Unavailable,
+            "the cluster does not answer: the update may be done or not",
+        ),
+    };
+    refuse(code, text)
 }
 
-impl Unsettled {
-    fn result(self) -> LdapResult {
-        let (code, text) = match self {
-            Unsettled::Busy => (ResultCode::Busy, "the cluster takes no updates now"),
-            Unsettled::TooLong => (
-                ResultCode::UnwillingToPerform,
-                "the update is too long for the cluster",
-            ),
-            Unsettled::Unknown => (
-                ResultCode::Unavailable,
-                "the cluster does not answer: the update may be done or not",
-            ),
-        };
-        refuse(code, text)
+impl OrderedDirectory for Directory {
+    fn schema(&self) -> &Arc<Schema> {
+        self.schema()
     }
-}
 
-impl Directory {
-    /// Returns the reply to an update that the cluster has not settled.
-    #[must_use]
-    pub fn unsettled_reply(&self, request: &WriteRequest, outcome: Unsettled) -> WriteReply {
-        self.refused_reply(request, outcome.result())
+    fn unsettled(&self, request: &WriteRequest, outcome: Unsettled) -> WriteReply {
+        self.refused_reply(request, result(outcome))
     }
 }

@@ -62,7 +62,33 @@ pub struct Name {
     pretty: Arc<str>,
 }
 
+/// The parts of a session that updates ask for.
+pub(crate) struct SessionParts {
+    pub(crate) identity: Identity,
+    /// The authenticated identity, if operations are done for another one.
+    pub(crate) real: Option<Identity>,
+    pub(crate) method: Method,
+    pub(crate) version: Option<u8>,
+    /// True if the connection may only change its password.
+    pub(crate) is_restricted: bool,
+    pub(crate) connection: Arc<Connection>,
+}
+
 impl Session {
+    /// Makes a session like one of another server.
+    pub(crate) fn restored(parts: SessionParts) -> Session {
+        let restriction = parts.is_restricted;
+        Session {
+            identity: parts.identity,
+            real: parts.real,
+            method: parts.method,
+            version: parts.version,
+            connection: parts.connection,
+            restriction: restriction.then(|| Arc::new(AtomicBool::new(true))),
+            ..Session::default()
+        }
+    }
+
     /// Makes an anonymous session, the state of every new connection.
     #[must_use]
     pub fn new() -> Session {
@@ -203,6 +229,11 @@ impl Session {
         restriction.is_some_and(|restriction| restriction.load(Ordering::Relaxed))
     }
 
+    /// Returns true if the connection had to change its password, and has done it.
+    pub(crate) fn has_been_freed(&self) -> bool {
+        self.restriction.is_some() && !self.must_change_password()
+    }
+
     /// Ends the restriction of the connection.
     pub(crate) fn password_has_changed(&self) {
         if let Some(restriction) = &self.restriction {
@@ -276,6 +307,14 @@ impl Identity {
 }
 
 impl Name {
+    /// Makes the name that both texts are of.
+    pub(crate) fn restored(normal: &str, pretty: &str) -> Name {
+        Name {
+            normal: normal.into(),
+            pretty: pretty.into(),
+        }
+    }
+
     /// Returns the normal form, which compares.
     #[must_use]
     pub fn normal(&self) -> &str {

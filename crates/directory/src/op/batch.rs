@@ -120,7 +120,7 @@ impl Directory {
                 };
                 let count = rest.iter().take_while(is_there).count();
                 let (together, behind) = rest.split_at(count);
-                replies.extend(order.order(together));
+                replies.extend(order.order(self, together));
                 rest = behind;
                 continue;
             }

@@ -7,8 +7,8 @@ use fulgurite_cluster::{
     RecordKind, Sequencer, Time,
 };
 use fulgurite_directory::{
-    DirectoryOptions, Entropy, Session, StoreContent, Unsettled, Unsuitable, UpdateOrder,
-    WriteReply, WriteRequest,
+    DirectoryOptions, Entropy, OrderedDirectory, Session, StoreContent, Unsettled, Unsuitable,
+    UpdateOrder, WriteReply, WriteRequest,
 };
 use fulgurite_ldap::{Control, DeleteRequest, LdapResult, ModifyDnRequest, Request, oid};
 use fulgurite_ldap::{ModifyOperation, ResultCode};
@@ -41,7 +41,7 @@ impl KeptUpdates {
 }
 
 impl UpdateOrder for KeptUpdates {
-    fn order(&self, requests: &[WriteRequest]) -> Vec<WriteReply> {
+    fn order(&self, _: &dyn OrderedDirectory, requests: &[WriteRequest]) -> Vec<WriteReply> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(requests.iter().cloned());
         let reply = WriteReply {
@@ -619,7 +619,7 @@ fn an_update_without_an_answer_has_a_reply() {
         (Unsettled::TooLong, ResultCode::UnwillingToPerform),
         (Unsettled::Unknown, ResultCode::Unavailable),
     ] {
-        let reply = world.directory.unsettled_reply(&request, outcome);
+        let reply = world.directory.unsettled(&request, outcome);
         assert_eq!(reply.result.code, code);
         assert!(!reply.bytes.is_empty());
     }

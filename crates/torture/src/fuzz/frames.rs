@@ -1,7 +1,12 @@
 //! Messages between the nodes of a cluster, as a hostile peer may send them.
 
+use std::sync::{Arc, OnceLock};
+
 use fulgurite_cluster::{NodeId, Outcome, Position};
-use fulgurite_cluster_peers::{ForwardedUpdate, Frame, SessionFacts, Wire as _};
+use fulgurite_cluster_peers::Frame;
+use fulgurite_directory::{OrderedReply, Session, WriteRequest};
+use fulgurite_ldap::{DeleteRequest, Limits, Message, Request, encode};
+use fulgurite_schema::Schema;
 
 /// Reads a message, and the update in it.
 ///
@@ -17,31 +22,31 @@ pub fn cluster_frame(bytes: &[u8]) {
     read_update(bytes);
 }
 
+/// Reads an update, and the same from its own bytes.
 fn read_update(bytes: &[u8]) {
-    if let Ok(update) = ForwardedUpdate::from_bytes(bytes) {
-        assert_eq!(update.to_bytes(), bytes, "an update has one form");
+    let schema = schema();
+    if let Ok(update) = WriteRequest::from_wire(schema, bytes) {
+        let written = update.to_wire(schema);
+        let again = WriteRequest::from_wire(schema, &written);
+        let again = again.expect("its own bytes are read");
+        assert_eq!(again.to_wire(schema), written, "an update has one form");
     }
+    let _ = OrderedReply::from_wire(bytes);
+}
+
+fn schema() -> &'static Schema {
+    static SCHEMA: OnceLock<Arc<Schema>> = OnceLock::new();
+    SCHEMA.get_or_init(Schema::standard)
 }
 
 /// Frames of each kind, and an update.
 pub(super) fn seeds() -> Vec<Vec<u8>> {
-    let update = ForwardedUpdate {
-        message: b"\x30\x0c\x02\x01\x02\x4a\x07cn=a,c=".to_vec(),
-        session: SessionFacts {
-            bound_as: "cn=admin,dc=example".to_owned(),
-            acts_as: "cn=other,dc=example".to_owned(),
-            method: Some("simple".to_owned()),
-            peer: "IP=127.0.0.1:4711".to_owned(),
-            socket: "IP=127.0.0.1:389".to_owned(),
-            listener_url: "ldap://:389/".to_owned(),
-            domain: Some("host.example".to_owned()),
-            strength: [0, 256, 0],
-            tls: Some(["TLSv1.3".to_owned(), "TLS13_AES_256_GCM_SHA384".to_owned()]),
-            client_dn: Some("cn=client".to_owned()),
-            credentials: Some([0, 0]),
-            connection: 1000,
-        },
-    };
+    let mut message = Vec::new();
+    let request = Request::Delete(DeleteRequest { dn: b"cn=a,c=DE" });
+    encode::request(&mut message, 2, &request, &[]);
+    let message = Message::decode(&message, &Limits::default()).expect("a message");
+    let update = WriteRequest::new(&Session::new(), &message).expect("an update");
+    let update = update.to_wire(schema());
     let hello = Frame::Hello {
         cluster: "6f2c1a52-1b7e-4c39-9a0e-2f1f3f0d9a11".to_owned(),
         node: NodeId(1),
@@ -49,12 +54,22 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     };
     let forward = Frame::Forward {
         number: 7,
-        update: update.to_bytes(),
+        update: update.clone(),
     };
     let done = Outcome::Settled(Position(9), b"\x30\x0c".to_vec());
     let outcomes = [done, Outcome::Busy, Outcome::TooLong, Outcome::Unknown];
     let outcomes = outcomes.map(|outcome| Frame::Outcome { number: 7, outcome });
-    let frames = [hello, forward, Frame::Alive(Position(3))];
+    let fetch = Frame::Fetch {
+        copy: [7; 16],
+        offset: 4096,
+    };
+    let copy = Frame::Copy {
+        copy: [7; 16],
+        bytes: 8192,
+        digest: [9; 32],
+    };
+    let part = Frame::Part(b"page".to_vec());
+    let frames = [hello, forward, Frame::Alive(Position(3)), fetch, copy, part];
     let frames = frames.iter().chain(&outcomes).map(Frame::encode);
-    frames.chain([update.to_bytes()]).collect()
+    frames.chain([update]).collect()
 }

@@ -47,6 +47,16 @@ impl Comparisons {
         Comparisons(stored.into_iter().map(compare).collect())
     }
 
+    /// Makes the comparisons that another server has made.
+    pub(crate) fn from_pairs(pairs: Vec<(Vec<u8>, bool)>) -> Comparisons {
+        Comparisons(pairs)
+    }
+
+    /// Returns the stored passwords, each with true if the new one is the same.
+    pub(crate) fn pairs(&self) -> std::slice::Iter<'_, (Vec<u8>, bool)> {
+        self.0.iter()
+    }
+
     fn result(&self, stored: &[u8]) -> Option<bool> {
         let mut known = self.0.iter();
         let known = known.find(|(known, _)| known == stored);
