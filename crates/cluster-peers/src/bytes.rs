@@ -6,7 +6,7 @@ use crate::error::FrameError;
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
         let (taken, rest) = self.0.split_first_chunk().ok_or(FrameError::Truncated)?;
         self.0 = rest;
         Ok(*taken)
@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
         self.array().map(u16::from_be_bytes)
     }
 
-    pub(crate) fn word(&mut self) -> Result<u32, FrameError> {
+    fn word(&mut self) -> Result<u32, FrameError> {
         self.array().map(u32::from_be_bytes)
     }
 
@@ -41,15 +41,6 @@ impl<'a> Reader<'a> {
         Ok(text.to_owned())
     }
 
-    /// Reads a text that may be absent.
-    pub(crate) fn optional(&mut self) -> Result<Option<String>, FrameError> {
-        match self.byte()? {
-            0 => Ok(None),
-            1 => self.text().map(Some),
-            kind => Err(FrameError::Kind(kind)),
-        }
-    }
-
     pub(crate) fn end(&self) -> Result<(), FrameError> {
         self.0.is_empty().then_some(()).ok_or(FrameError::Rest)
     }
@@ -63,11 +54,4 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     let len = u32::try_from(bytes.len()).expect("shorter than a frame");
     out.extend(len.to_be_bytes());
     out.extend(bytes);
-}
-
-pub(crate) fn put_optional(out: &mut Vec<u8>, text: Option<&str>) {
-    out.push(u8::from(text.is_some()));
-    if let Some(text) = text {
-        put_bytes(out, text.as_bytes());
-    }
 }

@@ -26,6 +26,9 @@ pub enum FrameError {
     /// The format is another one.
     #[error("the peer speaks format {0} of messages, and this node speaks {FORMAT}")]
     Format(u16),
+    /// The content of its update or answer cannot be read.
+    #[error("the content of the frame cannot be read")]
+    Content,
     /// It is too long.
     #[error("a frame of {0} bytes is too long")]
     TooLong(usize),

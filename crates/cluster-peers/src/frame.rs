@@ -8,6 +8,8 @@ use crate::trust::PeerTrust;
 
 /// Bytes of a frame, at most: an LDAP message of 4 MiB, which is slapd's bound, and its facts.
 pub const FRAME_BYTES_MAX: usize = (4 << 20) + (64 << 10);
+/// Bytes of an update in a frame, at most.
+pub(crate) const UPDATE_BYTES_MAX: usize = FRAME_BYTES_MAX - 13;
 /// Bytes of the first frame, at most.
 pub(crate) const HELLO_BYTES_MAX: usize = 1024;
 
@@ -45,6 +47,25 @@ pub enum Frame {
     },
     /// The node is alive, and has applied the log up to a position.
     Alive(Position),
+    /// The node wants a copy of the store, or the rest of one. The answer comes by the same
+    /// connection.
+    Fetch {
+        /// The name of the copy that it has a part of, or zeros.
+        copy: [u8; 16],
+        /// The length of that part.
+        offset: u64,
+    },
+    /// A copy follows.
+    Copy {
+        /// Its name.
+        copy: [u8; 16],
+        /// Its length.
+        bytes: u64,
+        /// Its SHA-256.
+        digest: [u8; 32],
+    },
+    /// The next bytes of a copy.
+    Part(Vec<u8>),
 }
 
 impl Frame {
@@ -84,6 +105,25 @@ impl Frame {
                 out.push(3);
                 out.extend(position.0.to_be_bytes());
             }
+            Frame::Fetch { copy, offset } => {
+                out.push(4);
+                out.extend(copy);
+                out.extend(offset.to_be_bytes());
+            }
+            Frame::Copy {
+                copy,
+                bytes,
+                digest,
+            } => {
+                out.push(5);
+                out.extend(copy);
+                out.extend(bytes.to_be_bytes());
+                out.extend(digest);
+            }
+            Frame::Part(bytes) => {
+                out.push(6);
+                put_bytes(&mut out, bytes);
+            }
         }
         out
     }
@@ -105,6 +145,16 @@ impl Frame {
                 outcome: outcome(&mut reader)?,
             },
             3 => Frame::Alive(Position(reader.number()?)),
+            4 => Frame::Fetch {
+                copy: reader.array()?,
+                offset: reader.number()?,
+            },
+            5 => Frame::Copy {
+                copy: reader.array()?,
+                bytes: reader.number()?,
+                digest: reader.array()?,
+            },
+            6 => Frame::Part(reader.bytes()?.to_vec()),
             kind => return Err(FrameError::Kind(kind)),
         };
         reader.end()?;
@@ -191,6 +241,16 @@ mod tests {
             outcome(Outcome::TooLong),
             outcome(Outcome::Unknown),
             Frame::Alive(Position(3)),
+            Frame::Fetch {
+                copy: [1; 16],
+                offset: 5,
+            },
+            Frame::Copy {
+                copy: [2; 16],
+                bytes: 1 << 40,
+                digest: [3; 32],
+            },
+            Frame::Part(b"page".to_vec()),
         ];
         for frame in frames {
             let bytes = frame.encode();

@@ -14,15 +14,14 @@
 //! authority open nothing, and a node speaks for itself only.
 //!
 //! # Limits
-//! A lost connection leaves the outcomes of sent updates unknown; those not sent are refused. The
-//! copy of a store does not go this way yet. The server does not use this crate yet.
+//! A lost connection leaves the outcomes of sent updates unknown; those not sent are refused.
 
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod copies;
 mod deadline;
 mod error;
-mod facts;
 mod frame;
 mod links;
 mod listener;
@@ -31,11 +30,11 @@ mod reading;
 mod settings;
 mod trust;
 
+pub use copies::{CopyHeader, CopyReceiver, CopyServer, ServedCopy, fetch};
 pub use error::{FORMAT, FrameError};
-pub use facts::{ForwardedUpdate, SessionFacts};
 pub use frame::{FRAME_BYTES_MAX, Frame, WireOutcome};
 pub use links::Links;
 pub use listener::Listener;
-pub use node_peers::{CopySource, NodePeers, Positions, Wire};
+pub use node_peers::{CopySource, NodeList, NodePeers, Positions, Wire};
 pub use settings::LinkSettings;
 pub use trust::{PeerTrust, TrustError, TrustFiles};

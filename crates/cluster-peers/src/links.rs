@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::io::Write as _;
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::io::{self, Write as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fulgurite_cluster::{NodeId, Position};
 use rustls::{ClientConnection, StreamOwned};
@@ -24,6 +24,8 @@ type Unsent = Arc<dyn Fn(NodeId, Frame) + Send + Sync>;
 struct Link {
     queue: SyncSender<Frame>,
     is_open: Arc<AtomicBool>,
+    /// The address, which may change while frames wait.
+    address: Arc<Mutex<String>>,
 }
 
 /// The ways to the other nodes. Their threads end when this is dropped.
@@ -61,21 +63,32 @@ impl Links {
         }
     }
 
-    /// Opens the way to a node at `host:port`, in place of an earlier one.
+    /// Opens the way to a node at `host:port`. A way that is there keeps its frames, and leads to
+    /// this address from its next connection on.
     pub fn open(&mut self, node: NodeId, address: &str) {
+        if let Some(link) = self.links.get(&node) {
+            address.clone_into(&mut lock(&link.address));
+            return;
+        }
         let (queue, frames) = sync_channel(self.settings.queue_max);
         let is_open = Arc::new(AtomicBool::new(false));
+        let address = Arc::new(Mutex::new(address.to_owned()));
         let writer = Writer {
             trust: self.trust.clone(),
             settings: self.settings,
             unsent: Arc::clone(&self.unsent),
             applied: Arc::clone(&self.applied),
             node,
-            address: address.to_owned(),
+            address: Arc::clone(&address),
             is_open: Arc::clone(&is_open),
         };
         std::thread::spawn(move || writer.run(&frames));
-        self.links.insert(node, Link { queue, is_open });
+        let link = Link {
+            queue,
+            is_open,
+            address,
+        };
+        self.links.insert(node, link);
     }
 
     /// Closes the way to a node.
@@ -100,6 +113,17 @@ impl Links {
         link.is_some_and(|link| link.is_open.load(Ordering::SeqCst))
     }
 
+    /// Returns true if there is a way to a node.
+    #[must_use]
+    pub fn leads_to(&self, node: NodeId) -> bool {
+        self.links.contains_key(&node)
+    }
+
+    /// Returns the nodes that ways lead to.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.links.keys().copied()
+    }
+
     /// Tells the position that signs of life have.
     pub fn applied(&self, position: Position) {
         *self.applied.lock().unwrap_or_else(PoisonError::into_inner) = position;
@@ -113,11 +137,15 @@ struct Writer {
     unsent: Unsent,
     applied: Arc<Mutex<Position>>,
     node: NodeId,
-    address: String,
+    address: Arc<Mutex<String>>,
     is_open: Arc<AtomicBool>,
 }
 
 type Stream = StreamOwned<ClientConnection, Deadline>;
+
+fn lock(address: &Mutex<String>) -> MutexGuard<'_, String> {
+    address.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The other end of the queue is gone.
 struct Dropped;
@@ -126,7 +154,7 @@ impl Writer {
     fn run(&self, frames: &Receiver<Frame>) {
         let mut outcomes = VecDeque::new();
         loop {
-            if let Some(stream) = self.connect() {
+            if let Ok(stream) = self.connect() {
                 self.is_open.store(true, Ordering::SeqCst);
                 let end = self.write_all(stream, frames, &mut outcomes);
                 self.is_open.store(false, Ordering::SeqCst);
@@ -145,26 +173,9 @@ impl Writer {
         }
     }
 
-    /// Opens a connection, and says who this is.
-    fn connect(&self) -> Option<Stream> {
-        let mut addresses = self.address.to_socket_addrs().ok()?;
-        let address = addresses.next()?;
-        let socket = TcpStream::connect_timeout(&address, self.settings.connect).ok()?;
-        socket.set_nodelay(true).ok()?;
-        let name = self.trust.name(self.node).ok()?;
-        let tls = ClientConnection::new(Arc::clone(&self.trust.client), name).ok()?;
-        let mut stream = StreamOwned::new(tls, Deadline::new(socket, self.settings.connect));
-        let hello = Frame::hello(&self.trust, self.node);
-        stream.write_all(&hello.packed().ok()?).ok()?;
-        stream.flush().ok()?;
-        // The other node judges the certificate behind the handshake of TLS 1.3.
-        let answer = read_frame(&mut stream, HELLO_BYTES_MAX).ok()?;
-        let expected = Frame::Hello {
-            cluster: self.trust.cluster().to_owned(),
-            node: self.node,
-            to: self.trust.node(),
-        };
-        (answer == expected).then_some(stream)
+    fn connect(&self) -> io::Result<Stream> {
+        let address = lock(&self.address).clone();
+        connect(&self.trust, self.settings, self.node, &address)
     }
 
     /// Keeps an outcome for the next connection, where it does no harm twice. Tells about any other
@@ -217,5 +228,50 @@ impl Writer {
                 return Ok(());
             }
         }
+    }
+}
+
+/// Opens a connection to a node, and says who this is. Each address of a name has its turn.
+pub(crate) fn connect(
+    trust: &PeerTrust,
+    settings: LinkSettings,
+    node: NodeId,
+    address: &str,
+) -> io::Result<Stream> {
+    let mut result = Err(io::ErrorKind::NotFound.into());
+    for address in address.to_socket_addrs()? {
+        result = connect_to(trust, settings, node, &address);
+        if result.is_ok() {
+            break;
+        }
+    }
+    result
+}
+
+fn connect_to(
+    trust: &PeerTrust,
+    settings: LinkSettings,
+    node: NodeId,
+    address: &SocketAddr,
+) -> io::Result<Stream> {
+    let socket = TcpStream::connect_timeout(address, settings.connect)?;
+    socket.set_nodelay(true)?;
+    let name = trust.name(node).map_err(io::Error::other)?;
+    let tls = ClientConnection::new(Arc::clone(&trust.client), name);
+    let tls = tls.map_err(io::Error::other)?;
+    let mut stream = StreamOwned::new(tls, Deadline::new(socket, settings.connect));
+    let hello = Frame::hello(trust, node);
+    stream.write_all(&hello.packed().map_err(io::Error::other)?)?;
+    stream.flush()?;
+    // The other node judges the certificate behind the handshake of TLS 1.3.
+    let answer = read_frame(&mut stream, HELLO_BYTES_MAX)?;
+    let expected = Frame::Hello {
+        cluster: trust.cluster().to_owned(),
+        node,
+        to: trust.node(),
+    };
+    match answer == expected {
+        true => Ok(stream),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
     }
 }

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fulgurite_cluster::{Content, Forwarded, NodeId, Outcome, Position};
 use fulgurite_cluster_driver::{CopyProgress, Handle, Peers};
 
+use crate::copies::CopyServer;
 use crate::error::FrameError;
-use crate::frame::{Frame, WireOutcome};
+use crate::frame::{Frame, UPDATE_BYTES_MAX, WireOutcome};
 use crate::links::Links;
 use crate::listener::Listener;
 use crate::settings::LinkSettings;
@@ -57,6 +58,35 @@ impl Positions {
     }
 }
 
+/// The nodes that the peers of a driver send to, and hear.
+#[derive(Clone, Debug)]
+pub struct NodeList {
+    links: Arc<Mutex<Links>>,
+    node: NodeId,
+}
+
+impl NodeList {
+    /// Opens the ways to these nodes, and closes all others. Others are not heard from now on.
+    pub fn set(&self, nodes: &[(NodeId, String)]) {
+        let mut links = lock(&self.links);
+        let gone = links.nodes();
+        let gone = gone.filter(|node| !nodes.iter().any(|(member, _)| member == node));
+        let gone: Vec<NodeId> = gone.collect();
+        gone.into_iter().for_each(|node| links.close(node));
+        for (node, address) in nodes {
+            if *node != self.node {
+                links.open(*node, address);
+            }
+        }
+    }
+
+    /// Returns true if a node belongs to them.
+    #[must_use]
+    pub fn has(&self, node: NodeId) -> bool {
+        lock(&self.links).leads_to(node)
+    }
+}
+
 /// The peers of a driver.
 pub struct NodePeers<S> {
     links: Arc<Mutex<Links>>,
@@ -88,8 +118,14 @@ impl<S> NodePeers<S> {
     {
         let handle = handle.clone();
         let unsent = move |_, frame| {
-            if let Frame::Forward { number, .. } = frame {
-                handle.replied(number, Outcome::Busy);
+            if let Frame::Forward { number, update } = frame {
+                let is_long = update.len() > UPDATE_BYTES_MAX;
+                let outcome = if is_long {
+                    Outcome::TooLong
+                } else {
+                    Outcome::Busy
+                };
+                handle.replied(number, outcome);
             }
         };
         NodePeers {
@@ -112,11 +148,25 @@ impl<S> NodePeers<S> {
         self.positions.clone()
     }
 
+    /// Returns a way to change the nodes from another thread.
+    #[must_use]
+    pub fn nodes(&self) -> NodeList {
+        NodeList {
+            links: Arc::clone(&self.links),
+            node: self.trust.node(),
+        }
+    }
+
     /// Begins to listen for the driver.
     ///
     /// # Errors
     /// Those of the socket.
-    pub fn listen<U, A>(&self, socket: TcpListener, handle: &Handle<U, A>) -> io::Result<Listener>
+    pub fn listen<U, A>(
+        &self,
+        socket: TcpListener,
+        handle: &Handle<U, A>,
+        copies: Option<Arc<dyn CopyServer>>,
+    ) -> io::Result<Listener>
     where
         U: Wire + Send + 'static,
         A: Wire + Send + 'static,
@@ -133,12 +183,14 @@ impl<S> NodePeers<S> {
                 })
             })
         };
-        let (trust, positions) = (self.trust.clone(), self.positions());
+        let (trust, positions, nodes) = (self.trust.clone(), self.positions(), self.nodes());
         Listener::start(
             socket,
             trust,
             self.settings,
             move |from, frame| match frame {
+                // A node that was removed has a certificate still.
+                _ if !nodes.has(from) => {}
                 Frame::Forward { number, update } => {
                     // Without room, or in another form, the update is not done.
                     if !take(number, &update, from) {
@@ -150,8 +202,10 @@ impl<S> NodePeers<S> {
                     handle.replied(number, read_outcome(outcome));
                 }
                 Frame::Alive(position) => positions.told(from, position),
-                Frame::Hello { .. } => {}
+                Frame::Hello { .. } | Frame::Fetch { .. } | Frame::Copy { .. } | Frame::Part(_) => {
+                }
             },
+            copies,
         )
     }
 }

@@ -17,8 +17,13 @@ pub struct LinkSettings {
     pub pause: Duration,
     /// Frames that wait for a node, at most.
     pub queue_max: usize,
-    /// Connections from other nodes, at most, with those that have not said who they are.
+    /// Connections from other nodes, at most.
     pub connections_max: usize,
+    /// Connections that have not said who they are, at most. They count for no node, so strangers
+    /// keep no node out.
+    pub strangers_max: usize,
+    /// The wait for the beginning of a copy, which its node makes meanwhile.
+    pub copy: Duration,
 }
 
 impl Default for LinkSettings {
@@ -31,6 +36,8 @@ impl Default for LinkSettings {
             pause: Duration::from_millis(500),
             queue_max: 1024,
             connections_max: 64,
+            strangers_max: 64,
+            copy: Duration::from_secs(3600),
         }
     }
 }

@@ -139,7 +139,7 @@ fn start(etcd: &Etcd, trust: &Trust) -> Vec<Site> {
                 peers.links().open(NodeId(other), address);
             }
         }
-        let listener = peers.listen(socket, &handle).expect("a socket");
+        let listener = peers.listen(socket, &handle, None).expect("a socket");
         let positions = peers.positions();
         let thread = std::thread::spawn(move || {
             let log = || EtcdLog::new(&settings_of);

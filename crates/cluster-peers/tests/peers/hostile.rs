@@ -115,7 +115,8 @@ fn slow_and_silent_peers_leave_room_for_nodes() {
     let trust = Trust::new();
     let settings = LinkSettings {
         connect: Duration::from_millis(400),
-        connections_max: 2,
+        strangers_max: 2,
+        connections_max: 1,
         ..settings()
     };
     let (listener, _frames) = listen(trust.node(2, "two"), settings);

@@ -103,12 +103,18 @@ pub(crate) fn listen_at(
     settings: LinkSettings,
 ) -> (Listener, Receiver<(NodeId, Frame)>) {
     let (sender, frames) = channel();
-    let listener = Listener::start(socket, trust, settings, move |from, frame| {
-        // Signs of life come all the time.
-        if !matches!(frame, Frame::Alive(_)) {
-            drop(sender.send((from, frame)));
-        }
-    });
+    let listener = Listener::start(
+        socket,
+        trust,
+        settings,
+        move |from, frame| {
+            // Signs of life come all the time.
+            if !matches!(frame, Frame::Alive(_)) {
+                drop(sender.send((from, frame)));
+            }
+        },
+        None,
+    );
     (listener.expect("a socket"), frames)
 }
 
