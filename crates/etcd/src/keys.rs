@@ -4,6 +4,8 @@
 //!   /fulgurite/<cluster>/meta                      facts that never change, in JSON
 //!   /fulgurite/<cluster>/leader                    number of the node, under its lease
 //!   /fulgurite/<cluster>/node/<node>               state, under its lease
+//!   /fulgurite/<cluster>/member/<node>             address of a node that belongs to the cluster
+//!   /fulgurite/<cluster>/token/<node>              secret of a node that may join, under a lease
 //!   /fulgurite/<cluster>/db/<database>/head        end of the log
 //!   /fulgurite/<cluster>/db/<database>/log/<position>   a batch; 16 hexadecimal digits
 //! ```
@@ -58,6 +60,19 @@ impl Keys {
         ["node/", "node0"].map(|end| format!("{}/{end}", self.cluster))
     }
 
+    pub(crate) fn member(&self, node: NodeId) -> String {
+        format!("{}/member/{}", self.cluster, node.0)
+    }
+
+    /// Returns the range of all members.
+    pub(crate) fn members(&self) -> [String; 2] {
+        ["member/", "member0"].map(|end| format!("{}/{end}", self.cluster))
+    }
+
+    pub(crate) fn token(&self, node: NodeId) -> String {
+        format!("{}/token/{}", self.cluster, node.0)
+    }
+
     /// Returns the position of a batch's key.
     pub(crate) fn position(&self, key: &[u8]) -> Option<Position> {
         let key = std::str::from_utf8(key).ok()?;
@@ -66,6 +81,12 @@ impl Keys {
         let number = u64::from_str_radix(digits, 16).ok();
         number.filter(|_| is_form).map(Position)
     }
+}
+
+/// Returns the number behind the beginning of a key.
+pub(crate) fn number_of(key: &[u8], beginning: &str) -> Option<NodeId> {
+    let key = str::from_utf8(key).ok()?;
+    key.strip_prefix(beginning)?.parse().ok().map(NodeId)
 }
 
 /// Returns the bytes of an end: position, number of the last change, digest of the last batch.

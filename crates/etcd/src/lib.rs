@@ -23,6 +23,7 @@ mod client;
 mod error;
 mod keys;
 mod log;
+mod members;
 mod meta;
 mod question;
 mod settings;
@@ -31,6 +32,7 @@ mod wire;
 
 pub use error::EtcdError;
 pub use log::EtcdLog;
+pub use members::Member;
 pub use meta::{ClusterMeta, Creation, Overview};
 pub use settings::{EtcdSettings, TlsFiles};
 pub use space::{Space, SpaceError};
