@@ -37,8 +37,8 @@ pub struct ServedCopy {
 
 /// The copies that a node gives to others.
 pub trait CopyServer: Send + Sync {
-    /// Returns a copy for a node: the one of this name if it still exists, or a new one. That may
-    /// take as long as a copy takes.
+    /// Returns a copy for a node: the one of this name if it still exists, or a new one. A new one
+    /// takes its time.
     ///
     /// # Errors
     /// Those of the store and the disk.

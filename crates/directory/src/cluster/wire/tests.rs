@@ -1,4 +1,4 @@
-//! What is written is read back, and nothing else is read.
+//! Updates and replies are read back from their bytes, and from no others.
 
 use std::path::Path;
 use std::sync::Arc;
