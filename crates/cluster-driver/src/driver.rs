@@ -200,7 +200,15 @@ impl<C: Content, P: Peers<C>> Seat<'_, C, P> {
                 self.node.read(number, not_before, time);
             }
             Message::Forwarded(update) => self.node.forwarded(update, time),
-            Message::Replied(number, outcome) => self.node.replied(number, outcome),
+            Message::Replied(number, outcome) => {
+                let here = self.node.position();
+                let is_ahead = matches!(&outcome, Outcome::Settled(at, _) if *at > here);
+                self.node.replied(number, outcome);
+                if is_ahead {
+                    // The client waits for a batch that the log has: the node asks for it now.
+                    self.node.tick(time);
+                }
+            }
             Message::Stop if self.end == Ending::No => {
                 self.end = Ending::By(time.now_ms + settings.stop_wait_ms);
                 self.node.retire(time);

@@ -16,8 +16,7 @@
 //!
 //! # Limits
 //! This crate knows the log by [`ChangeLog`](fulgurite_cluster::ChangeLog), the store by
-//! [`Content`](fulgurite_cluster::Content), and other nodes by [`Peers`]. The server does not use
-//! it yet: `docs/cluster.md` says how far the cluster has come.
+//! [`Content`](fulgurite_cluster::Content), and other nodes by [`Peers`].
 
 #![forbid(unsafe_code)]
 

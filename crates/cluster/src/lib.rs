@@ -12,8 +12,7 @@
 //! [`Node`] is the loop of a node. Time, messages and answers of the log come in. Questions and
 //! answers go out. [`ChangeLog`] is the log, [`Content`] is the store.
 //!
-//! This crate knows no sockets, no store and no clock. The server does not use it yet:
-//! `docs/cluster.md` says how far the cluster has come.
+//! This crate knows no sockets, no store and no clock.
 
 #![forbid(unsafe_code)]
 
