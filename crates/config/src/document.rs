@@ -31,7 +31,7 @@ const SERVER: Part = Part {
     text: "",
 };
 
-const TABLES: [Part; 15] = [
+const TABLES: [Part; 16] = [
     Part {
         table: "root",
         heading: "The root",
@@ -91,6 +91,12 @@ const TABLES: [Part; 15] = [
         table: "console",
         heading: "The console",
         text: "docs/console.md describes the pages in the browser.",
+    },
+    Part {
+        table: "cluster",
+        heading: "Cluster",
+        text: "Several servers with one content, whose order of changes is in etcd. docs/cluster.md \
+               describes it.",
     },
     Part {
         table: "backup",

@@ -19,6 +19,7 @@
 mod argument_text;
 mod chain;
 mod choice;
+mod cluster;
 mod cn_config;
 mod configuration_changes;
 mod container;
@@ -68,6 +69,7 @@ mod value_tokens;
 pub use argument_text::ArgumentText;
 pub use chain::Chain;
 pub use choice::{ChosenLayer, DatabaseChoice};
+pub use cluster::ClusterSettings;
 pub use cn_config::{
     ConfigAddError, ConfigAddition, ConfigChange, ConfigChangeError, ConfigEntry, ConfigFiles,
     Generation, WriteError,

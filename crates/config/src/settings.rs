@@ -172,7 +172,7 @@ impl Settings {
             };
             return Err(ConfigError::Conflict(problem.to_owned()));
         }
-        Ok(())
+        self.refuse_cluster_conflicts()
     }
 }
 

@@ -227,6 +227,49 @@ settings! {
         /// the host of `console.listen` need no name here.
         "console.hosts" console_hosts: Vec<String> = Vec::new()
             => own().fixed().examples(&["[\"ldap.example.com\"]"]);
+        /// Name of the cluster that this server is a node of. Unless set, the server is alone.
+        /// `fulgurite cluster init` and `fulgurite cluster join` write these settings.
+        "cluster.name" cluster_name: Option<String> = None
+            => own().fixed().examples(&["\"5c2b0c9e-6f0e-4a53-9c3f-0f1f8a5f3c11\""]);
+        /// Number of this node. No two nodes have the same.
+        "cluster.node" cluster_node: NonZeroU32 = at_least_one(1) => own().fixed();
+        /// Suffix of the database that the nodes share, if the server has several databases.
+        "cluster.suffix" cluster_suffix: Option<String> = None
+            => own().fixed().examples(&["\"dc=example,dc=com\""]);
+        /// URLs of all members of etcd.
+        "cluster.etcd" cluster_etcd: Vec<String> = Vec::new()
+            => own().fixed().examples(&["[\"https://etcd-1:2379\", \"https://etcd-2:2379\", \"https://etcd-3:2379\"]"]);
+        /// Authorities of the certificates of etcd's members, PEM. `https` needs it.
+        "cluster.etcd_ca" cluster_etcd_ca: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/etcd/ca.pem\""]);
+        /// Certificate that this node shows to etcd, PEM.
+        "cluster.etcd_certificate" cluster_etcd_certificate: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/etcd/node.pem\""]);
+        /// Its private key, PEM.
+        "cluster.etcd_key" cluster_etcd_key: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/etcd/node.key\""]);
+        /// Name of this node as a user of etcd, if etcd has roles. The password goes over `https`
+        /// only.
+        "cluster.etcd_user" cluster_etcd_user: Option<String> = None
+            => own().fixed().examples(&["\"fulgurite\""]);
+        /// File with the password of that user.
+        "cluster.etcd_password_file" cluster_etcd_password_file: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/etcd/password\""]);
+        /// Address on which this node listens to the other nodes, over mutual TLS.
+        "cluster.listen" cluster_listen: Option<SocketAddress> = None
+            => own().fixed().examples(&["\":7390\""]);
+        /// Address by which the other nodes reach this one, if it is another than `cluster.listen`.
+        "cluster.address" cluster_address: Option<SocketAddress> = None
+            => own().fixed().examples(&["\"node-1.example.com:7390\""]);
+        /// Authorities of the certificates of all nodes, PEM.
+        "cluster.ca" cluster_ca: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/cluster/ca.pem\""]);
+        /// Certificate of this node, PEM. It is for the name `node-NUMBER.NAME.fulgurite`.
+        "cluster.certificate" cluster_certificate: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/cluster/node.pem\""]);
+        /// Its private key, PEM.
+        "cluster.key" cluster_key: Option<PathBuf> = None
+            => own().fixed().examples(&["\"/etc/fulgurite/cluster/node.key\""]);
         /// Directory of the backups that the server makes by itself. Unless set, it makes none.
         "backup.to" backup_to: Option<PathBuf> = None => own().examples(&["\"/var/backups/fulgurite\""]);
         /// Time from one backup to the next.
