@@ -16,6 +16,7 @@
 //!      |
 //!   replication  copies of other servers' databases: a thread for each provider
 //!   forwarding   updates of copies that other servers make
+//!   cluster      the node of a cluster: its database, and the ways to etcd and other nodes
 //!      |
 //!      +-------> outgoing   connections to other servers
 //!
@@ -38,6 +39,7 @@
 mod admin;
 mod backup;
 mod backup_status;
+mod cluster;
 mod compose;
 mod console;
 mod driver;
@@ -56,6 +58,7 @@ pub use backup::{
     Backup, BackupError, BackupManifest, BackupSource, SavedDatabase, digest_of, last_failure,
     list_backups, remove_old_backups, write_backup,
 };
+pub use cluster::{ClusterError, CopyError, etcd_settings, fetch_copy, peer_trust};
 pub use compose::check::{
     CheckError, check_settings, check_suffix_names, check_unfinished_settings,
 };
@@ -66,7 +69,7 @@ pub use compose::open::{OpenError, open_directory, store_options};
 pub use compose::schema::schema;
 pub use compose::seed::SeedError;
 pub use compose::seed_configuration::with_seed_configuration;
-pub use compose::service::{Service, ServiceError, ServiceOptions};
+pub use compose::service::{Service, ServiceEnd, ServiceError, ServiceOptions, found_cluster};
 pub use compose::source::SettingsSource;
 pub use driver::descriptors::raise_descriptor_limit;
 pub use driver::error::ServerError;

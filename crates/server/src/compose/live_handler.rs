@@ -363,6 +363,8 @@ impl Handler for Live<'_> {
                 directory.is_tree_update(update) || update.forwarded().is_some()
             });
             let (of_entries, others) = rest.split_at(of_entries.unwrap_or(rest.len()));
+            // A cluster takes its time, and does the updates on its own thread.
+            let definitions = (!directory.has_orders()).then_some(definitions);
             let replies = directory.apply(of_entries);
             drop(definitions);
             let records = replies.iter().filter_map(|reply| reply.audit.as_ref());

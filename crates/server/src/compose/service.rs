@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use fulgurite_config::{ConfigError, Settings};
 use fulgurite_console::Console;
+use fulgurite_directory::{Directory, StoreContent, Unsuitable};
 
 use super::configure::Configuration;
 use super::convert;
@@ -15,6 +16,7 @@ use super::open::{self, OpenError};
 use super::seed::{self, SeedError};
 use super::seed_changes;
 use super::source::{RunningServer, SettingsSource};
+use crate::cluster::{ClusterError, ClusterNode};
 use crate::console::ConsoleSockets;
 use crate::driver::error::ServerError;
 use crate::driver::server::Server;
@@ -35,6 +37,9 @@ pub enum ServiceError {
     /// An entry that must exist from the first start on cannot be added.
     #[error(transparent)]
     Seed(#[from] SeedError),
+    /// The server is no node of its cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
     /// The listeners failed to open, or the server failed.
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -68,6 +73,7 @@ pub struct ServiceOptions {
 pub struct Service<'r> {
     server: Server,
     live: Live<'r>,
+    node: Option<ClusterNode>,
     metrics: Option<MetricsListener>,
     console: Option<(Console, Vec<SocketAddr>)>,
     /// True if figures and console speak TLS.
@@ -133,15 +139,16 @@ impl<'r> Service<'r> {
         });
         let metrics = metrics.transpose()?;
         let console = ConsoleSockets::open(&settings.global, &server)?;
+        let node = ClusterNode::prepare(&settings)?;
         between().map_err(ServiceError::Between)?;
-        let (directory, monitor) = open::open(&settings, &stores, Some(&statistics))?;
-        let added = seed::add_missing(&settings, &directory)?;
-        if added > 0 {
-            tracing::info!("{added} entries were missing and have been added");
-        }
-        let changed = seed_changes::make(&settings, &directory)?;
-        if changed > 0 {
-            tracing::info!("{changed} changes of LDIF files have been made");
+        let (mut directory, monitor) = open::open(&settings, &stores, Some(&statistics))?;
+        match &node {
+            // The entries of a start are in the database that began the cluster.
+            Some(node) => {
+                node.attach(&mut directory)?;
+                health.set_node(node.state());
+            }
+            None => seed(&settings, &directory)?,
         }
         let files = write_files(&settings)?;
         let global = &settings.global;
@@ -164,6 +171,7 @@ impl<'r> Service<'r> {
         Ok(Service {
             server,
             live,
+            node,
             metrics,
             console,
             speak_tls,
@@ -197,9 +205,61 @@ impl<'r> Service<'r> {
     ///
     /// # Errors
     /// [`ServiceError::Server`].
-    pub fn run(self) -> Result<(), ServiceError> {
-        Ok(self.server.run(&self.live)?)
+    pub fn run(self) -> Result<ServiceEnd, ServiceError> {
+        let Some(node) = self.node else {
+            self.server.run(&self.live)?;
+            return Ok(ServiceEnd::Stopped);
+        };
+        let (state, live, stop) = (node.state(), &self.live, self.server.stop_handle());
+        std::thread::scope(|scope| {
+            let node = node.start(scope, live, &stop);
+            let served = self.server.run(live);
+            // All clients have their answers.
+            node.stop();
+            served
+        })?;
+        Ok(match state.wants_copy() {
+            true => ServiceEnd::WantsCopy,
+            false => ServiceEnd::Stopped,
+        })
     }
+}
+
+/// The reason why a service has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceEnd {
+    /// It was stopped.
+    Stopped,
+    /// The node of a cluster needs a copy of another node's database, and then goes on.
+    WantsCopy,
+}
+
+/// Makes the entries of the start, and the changes of its files.
+fn seed(settings: &Settings, directory: &Directory) -> Result<(), SeedError> {
+    let added = seed::add_missing(settings, directory)?;
+    if added > 0 {
+        tracing::info!("{added} entries were missing and have been added");
+    }
+    let changed = seed_changes::make(settings, directory)?;
+    if changed > 0 {
+        tracing::info!("{changed} changes of LDIF files have been made");
+    }
+    Ok(())
+}
+
+/// Begins a cluster with the database that the settings describe. Makes its store, and the entries
+/// of the start, if they are missing.
+///
+/// # Errors
+/// [`ServiceError`], also for a database that no cluster can have.
+pub fn found_cluster(settings: &Settings) -> Result<(), ServiceError> {
+    let directory = open::open_directory(settings)?;
+    seed(settings, &directory)?;
+    let folder = settings.cluster_folder()?;
+    let database = directory.database_at(folder);
+    let database = database.ok_or(ClusterError::Database(Unsuitable::NoMember))?;
+    StoreContent::found(database).map_err(ClusterError::Database)?;
+    Ok(())
 }
 
 fn urls(addresses: &[SocketAddr], speaks_tls: bool) -> Vec<String> {

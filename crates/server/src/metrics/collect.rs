@@ -24,6 +24,7 @@ pub(super) fn collect(health: &Health, statistics: &Statistics) -> Result<String
     figures.count(&family::UPDATES_QUEUED, statistics.updates_queued());
     stores::add(&mut figures, &health.databases(), statistics);
     backups::add(&mut figures, statistics);
+    add_cluster(&mut figures, health);
     figures.count(&family::LOG_LINES_LOST, lost_log_lines());
     if let Some(end_s) = statistics.certificate_end_s() {
         figures.count(&family::CERTIFICATE_END, end_s);
@@ -89,6 +90,22 @@ fn add_connections(figures: &mut Figures, statistics: &Statistics) {
         ),
     ] {
         figures.count(family, count);
+    }
+}
+
+/// Adds the figures of the node of a cluster, if the server is one.
+fn add_cluster(figures: &mut Figures, health: &Health) {
+    let Some(node) = health.node() else {
+        return;
+    };
+    let status = node.status();
+    figures.count(&family::CLUSTER_LEADING, status.is_leading.into());
+    figures.count(&family::CLUSTER_READY, node.is_unready().is_none().into());
+    figures.count(&family::CLUSTER_POSITION, status.position.0);
+    figures.count(&family::CLUSTER_WAITING, status.waiting as u64);
+    if let Some(silence_ms) = node.silence_ms() {
+        let seconds = Value::Amount(silence_ms as f64 / 1e3);
+        figures.add(&family::CLUSTER_SILENCE, Vec::new(), seconds);
     }
 }
 

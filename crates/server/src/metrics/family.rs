@@ -230,6 +230,11 @@ families! {
         "Changes that the slowest copy has not been told.");
     REPLICATION_COPY_LAG = Family::gauge("replication_copy_lag", DATABASE,
         "Age of the oldest change that the slowest copy has not been told.").seconds();
+    CLUSTER_LEADING = Family::gauge("cluster_leading", &[], "1 while this node of a cluster is the sequencer.");
+    CLUSTER_READY = Family::gauge("cluster_ready", &[], "1 once the node has applied the log, until it stops or needs a copy.");
+    CLUSTER_POSITION = Family::gauge("cluster_position", &[], "The batch of the cluster's log that this node has applied last.");
+    CLUSTER_WAITING = Family::gauge("cluster_waiting", &[], "Updates that wait for the cluster here.");
+    CLUSTER_SILENCE = Family::gauge("cluster_silence", &[], "Time since etcd has answered this node.").seconds();
     BACKUPS = Family::counter("backups", &["result"], "Backups that the server has written, and attempts that failed.");
     BACKUP_FAILING = Family::gauge("backup_failing", &[], "1 if the last attempt failed.");
     BACKUP_INTERVAL = Family::gauge("backup_interval", &[], "Time from one backup to the next, by the settings.").seconds();

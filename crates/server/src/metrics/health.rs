@@ -1,12 +1,13 @@
 //! The health of a server: the probes ask it, and others set it.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use fulgurite_store::Store;
 
+use crate::cluster::ClusterState;
 use crate::statistics::{Statistics, lock};
 
 /// The time after which an event loop counts as stuck. The longest turn takes milliseconds.
@@ -37,12 +38,25 @@ pub(crate) struct Health {
     databases: ArcSwap<Vec<ServedDatabase>>,
     /// The databases that lack room, each with a sentence.
     shortages: Mutex<Vec<String>>,
+    /// The node of a cluster that the server is.
+    node: OnceLock<Arc<ClusterState>>,
 }
 
 impl Health {
     /// Sets the databases of the newest generation.
     pub(crate) fn set_databases(&self, databases: Vec<ServedDatabase>) {
         self.databases.store(Arc::new(databases));
+    }
+
+    /// Sets the state of the node of a cluster.
+    pub(crate) fn set_node(&self, node: Arc<ClusterState>) {
+        // A server becomes a node once.
+        let _ = self.node.set(node);
+    }
+
+    /// Returns the state of the node of a cluster; `None` for a server that is alone.
+    pub(crate) fn node(&self) -> Option<&Arc<ClusterState>> {
+        self.node.get()
     }
 
     /// Returns the databases of the newest generation.
@@ -88,7 +102,9 @@ impl Health {
                 .then(|| format!("the copy of {} is not complete yet", database.suffix))
         });
         let full = || lock(&self.shortages).first().cloned();
+        let of_node = || self.node()?.is_unready();
         incomplete
+            .or_else(of_node)
             .or_else(full)
             .or_else(|| self.is_stuck(statistics))
     }

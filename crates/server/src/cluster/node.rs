@@ -1,0 +1,358 @@
+//! The node: its threads, from the start of the server to its end.
+
+use std::fs;
+use std::net::{TcpListener, ToSocketAddrs as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::{self, Scope};
+use std::time::Duration;
+
+use fulgurite_cluster::NodeId;
+use fulgurite_cluster_driver::{CopyProgress, Driver, DriverSettings, Freshness, Handle};
+use fulgurite_cluster_peers::{
+    CopySource, LinkSettings, NodeList, NodePeers, PeerTrust, TrustFiles,
+};
+use fulgurite_config::{ClusterSettings, Settings};
+use fulgurite_directory::{
+    Directory, Entropy as _, StoreContent, SystemEntropy, Unsuitable, UpdateOrder,
+};
+use fulgurite_etcd::{EtcdLog, EtcdSettings, Member, TlsFiles};
+
+use super::content::LiveContent;
+use super::copies::NodeCopies;
+use super::error::ClusterError;
+use super::order::ClusterOrder;
+use super::state::ClusterState;
+use super::update::{ClusterAnswer, ClusterUpdate};
+use crate::driver::stop::StopHandle;
+use crate::replication::directory_source::DirectorySource;
+use crate::statistics::lock;
+
+/// The number of the database in a cluster. It has one.
+const DATABASE: u32 = 1;
+/// The time between two looks at the addresses of the nodes.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// The wait of one look at the end of the log.
+const READ_WAIT: Duration = Duration::from_secs(2);
+
+/// A node that does not run yet.
+pub(crate) struct ClusterNode {
+    settings: ClusterSettings,
+    etcd: EtcdSettings,
+    trust: PeerTrust,
+    socket: TcpListener,
+    folder: PathBuf,
+    driver: Driver<ClusterUpdate, ClusterAnswer>,
+    handle: Handle<ClusterUpdate, ClusterAnswer>,
+    state: Arc<ClusterState>,
+}
+
+/// A node that runs.
+pub(crate) struct RunningNode {
+    handle: Handle<ClusterUpdate, ClusterAnswer>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl RunningNode {
+    /// Lets the node settle its batch and hand its leadership over.
+    pub(crate) fn stop(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.handle.stop();
+    }
+}
+
+/// Returns the settings of a client of etcd.
+///
+/// # Errors
+/// [`ClusterError`] for a password that cannot be read.
+pub fn etcd_settings(settings: &ClusterSettings) -> Result<EtcdSettings, ClusterError> {
+    let mut etcd = EtcdSettings::new(settings.etcd.clone(), &settings.name);
+    etcd.database = DATABASE;
+    etcd.tls = settings.etcd_ca.clone().map(|authorities| TlsFiles {
+        authorities,
+        certificate: settings.etcd_pair.clone(),
+    });
+    if let Some((user, file)) = &settings.etcd_user {
+        let password = fs::read_to_string(file).map_err(|source| ClusterError::File {
+            path: file.clone(),
+            source,
+        })?;
+        let password = password.trim_end_matches(['\r', '\n']).to_owned();
+        etcd.user = Some((user.clone(), password));
+    }
+    Ok(etcd)
+}
+
+/// Returns the trust of a node.
+///
+/// # Errors
+/// [`ClusterError::Trust`].
+pub fn peer_trust(settings: &ClusterSettings) -> Result<PeerTrust, ClusterError> {
+    let files = TrustFiles {
+        authorities: settings.ca.clone(),
+        certificate: settings.pair.0.clone(),
+        key: settings.pair.1.clone(),
+    };
+    let node = NodeId(settings.node);
+    Ok(PeerTrust::read(&settings.name, node, &files)?)
+}
+
+impl ClusterNode {
+    /// Prepares the node that the settings describe, and opens its socket; `None` for a server that
+    /// is alone.
+    ///
+    /// # Errors
+    /// [`ClusterError`].
+    pub(crate) fn prepare(settings: &Settings) -> Result<Option<ClusterNode>, ClusterError> {
+        let Some(cluster) = settings.cluster()? else {
+            return Ok(None);
+        };
+        let etcd = etcd_settings(&cluster)?;
+        // Wrong settings end the start.
+        EtcdLog::new(&etcd)?;
+        let trust = peer_trust(&cluster)?;
+        let socket = listen(&cluster)?;
+        let random = u128::from_be_bytes(SystemEntropy.random());
+        let life = u64::try_from(random >> 64).unwrap_or_default();
+        let driver_settings = DriverSettings::new(NodeId(cluster.node), life.to_le_bytes());
+        let (driver, handle) = Driver::new(driver_settings);
+        Ok(Some(ClusterNode {
+            folder: settings.cluster_folder()?.to_owned(),
+            settings: cluster,
+            etcd,
+            trust,
+            socket,
+            driver,
+            state: Arc::new(ClusterState::new(handle.clone())),
+            handle,
+        }))
+    }
+
+    /// Returns the state of the node.
+    pub(crate) fn state(&self) -> Arc<ClusterState> {
+        Arc::clone(&self.state)
+    }
+
+    /// Lets the node order the updates of its database.
+    ///
+    /// # Errors
+    /// [`ClusterError::Database`] if the database is not that of a node.
+    pub(crate) fn attach(&self, directory: &mut Directory) -> Result<(), ClusterError> {
+        let database = directory.database_at(&self.folder);
+        let database = database.ok_or(Unsuitable::NoMember)?;
+        StoreContent::open(directory, database)?;
+        let order: Arc<dyn UpdateOrder> = Arc::new(ClusterOrder::new(self.handle.clone()));
+        directory.order_updates(&self.folder, order);
+        Ok(())
+    }
+
+    /// Starts the threads of the node. If one of them ends, the server ends.
+    pub(crate) fn start<'scope, S>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        source: &'scope S,
+        stop: &StopHandle,
+    ) -> RunningNode
+    where
+        S: DirectorySource,
+    {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let running = RunningNode {
+            handle: self.handle.clone(),
+            is_over: Arc::clone(&is_over),
+        };
+        let (stop, guard) = (stop.clone(), stop.on_panic("cluster"));
+        let body = move || {
+            let _guard = guard;
+            let end = self.run(source, &stop, &is_over);
+            if let Err(error) = &end {
+                tracing::error!("{error}");
+            }
+            if !is_over.load(Ordering::Relaxed) {
+                stop.stop();
+            }
+        };
+        let thread = thread::Builder::new().name("cluster".to_owned());
+        if let Err(error) = thread.spawn_scoped(scope, body) {
+            tracing::error!("the node of the cluster has no thread: {error}");
+        }
+        running
+    }
+
+    /// Runs until it is stopped.
+    fn run<S: DirectorySource>(
+        self,
+        source: &S,
+        stop: &StopHandle,
+        is_over: &Arc<AtomicBool>,
+    ) -> Result<(), ClusterError> {
+        let content = LiveContent::open(source, self.folder.clone())?;
+        let wish = CopyWish {
+            state: Arc::clone(&self.state),
+            stop: stop.clone(),
+        };
+        let settings = LinkSettings::default();
+        let mut peers = NodePeers::new(&self.handle, self.trust.clone(), settings, wish);
+        let nodes = peers.nodes();
+        let database = source.newest().database_at(&self.folder);
+        let store = database.ok_or(Unsuitable::NoMember)?.shared_store();
+        let copies = Arc::new(NodeCopies::new(store, nodes.clone()));
+        let address = self.settings.listen.clone();
+        let listener = peers.listen(self.socket, &self.handle, Some(copies.clone()));
+        let _listener = listener.map_err(|source| ClusterError::Listen { address, source })?;
+        let own = Member {
+            node: NodeId(self.settings.node),
+            address: self.settings.address.to_string(),
+        };
+        let (log, handle, state) = (EtcdLog::new(&self.etcd)?, self.handle, self.state);
+        let ended = Arc::<(Mutex<bool>, Condvar)>::default();
+        thread::scope(|scope| {
+            let pause = Arc::clone(&ended);
+            let is_over = Arc::clone(is_over);
+            scope.spawn(move || {
+                let mut lookout = Lookout {
+                    log,
+                    handle,
+                    state,
+                    own,
+                    nodes,
+                    trouble: None,
+                };
+                loop {
+                    lookout.look();
+                    copies.drop_old();
+                    let (is_ended, signal) = &*pause;
+                    let held = lock(is_ended);
+                    let waited = signal.wait_timeout_while(held, LOOK_EVERY, |ended| !*ended);
+                    let is_ended = waited.is_ok_and(|(ended, _)| *ended);
+                    if is_ended || is_over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            });
+            // Also if the driver panics.
+            let _end = LookoutEnd(&ended);
+            let done = self
+                .driver
+                .run(content, &mut peers, || EtcdLog::new(&self.etcd));
+            done.map(drop)
+        })?;
+        Ok(())
+    }
+}
+
+/// Ends the look at the other nodes, when it is dropped.
+struct LookoutEnd<'e>(&'e (Mutex<bool>, Condvar));
+
+impl Drop for LookoutEnd<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.0) = true;
+        self.0.1.notify_all();
+    }
+}
+
+/// Opens the socket for the other nodes.
+fn listen(settings: &ClusterSettings) -> Result<TcpListener, ClusterError> {
+    let address = &settings.listen;
+    let error = |source| ClusterError::Listen {
+        address: address.clone(),
+        source,
+    };
+    let host = match address.host.as_str() {
+        "" => "::",
+        host => host,
+    };
+    let addresses = (host, address.port).to_socket_addrs().map_err(error)?;
+    let addresses: Vec<_> = addresses.collect();
+    let bound = TcpListener::bind(addresses.as_slice());
+    let bound = bound.or_else(|refused| match address.host.is_empty() {
+        // A machine without IPv6.
+        true => TcpListener::bind(("0.0.0.0", address.port)),
+        false => Err(refused),
+    });
+    bound.map_err(error)
+}
+
+/// The look at the nodes of the cluster, again and again.
+struct Lookout {
+    log: EtcdLog,
+    handle: Handle<ClusterUpdate, ClusterAnswer>,
+    state: Arc<ClusterState>,
+    own: Member,
+    nodes: NodeList,
+    trouble: Option<String>,
+}
+
+impl Lookout {
+    fn look(&mut self) {
+        match self.log.members() {
+            Ok(members) => {
+                let trouble = self.take(&members);
+                self.tell(trouble);
+            }
+            Err(error) => self.tell(Some(error.to_string())),
+        }
+        let catches_up = !self.state.has_caught_up()
+            && self
+                .handle
+                .read(Freshness::Linearizable, READ_WAIT)
+                .is_some();
+        if catches_up {
+            tracing::info!("cluster: node {} has applied the log", self.own.node);
+            self.state.catches_up();
+        }
+    }
+
+    /// Takes the nodes of the cluster, and returns a trouble with the own one.
+    fn take(&self, members: &[Member]) -> Option<String> {
+        let list = members.iter();
+        let list = list.map(|member| (member.node, member.address.clone()));
+        self.nodes.set(&list.collect::<Vec<_>>());
+        let mut members = members.iter();
+        match members.find(|member| member.node == self.own.node) {
+            None => Some(format!(
+                "node {} does not belong to the cluster any more: the others do not hear it",
+                self.own.node
+            )),
+            Some(present) if present.address != self.own.address => {
+                let written = self.log.put_member(&self.own);
+                written.err().map(|error| error.to_string())
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// Logs a trouble when it begins and when it ends.
+    fn tell(&mut self, trouble: Option<String>) {
+        if trouble == self.trouble {
+            return;
+        }
+        match &trouble {
+            Some(trouble) => tracing::warn!("cluster: {trouble}"),
+            None => tracing::info!("cluster: node {} is well again", self.own.node),
+        }
+        self.trouble = trouble;
+    }
+}
+
+/// The wish for a copy of another node. The files of the database are replaced between two runs of
+/// the server.
+struct CopyWish {
+    state: Arc<ClusterState>,
+    stop: StopHandle,
+}
+
+impl<C> CopySource<C> for CopyWish {
+    fn begin(&mut self) {
+        tracing::warn!(
+            "cluster: the log does not reach back to this node: it fetches a copy of another one"
+        );
+        self.state.needs_copy();
+        self.stop.stop();
+    }
+
+    fn progress(&mut self) -> CopyProgress<C> {
+        CopyProgress::Waiting
+    }
+}
