@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Prepare a cluster on etcd, and look at it
+/// Make a cluster on etcd, change its nodes, and look at it
 ///
-/// No server uses a cluster yet.
+/// Several servers hold one content. etcd keeps the order of the changes.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 pub(crate) struct Cluster {
@@ -17,26 +17,102 @@ pub(crate) struct Cluster {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterAction {
     Init(Init),
+    Token(Token),
+    Join(Join),
+    Leave(Leave),
+    Forget(Forget),
     Status(ClusterStatus),
 }
 
-/// Write the facts of a new cluster into etcd, and print its name
+/// Begin a cluster, with this server as node 1
 ///
-/// They are the suffix and the formats, and never change. Exit status: 0 the cluster is there now,
-/// 1 there is one of this name, 2 etcd refuses or does not answer.
+/// The database of the settings is the first content. If there is none, it is made with its first
+/// entry. The command makes an authority and the certificate of the node, in the folder `cluster`
+/// next to the settings. It adds the table `[cluster]` to the settings, and prints the name of the
+/// cluster. The server must not run.
+///
+/// Without --config, the command writes the facts of the cluster into etcd, and nothing else.
+///
+/// Exit status: 0 the cluster is there now, 1 there is one of this name, 2 failure.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  fulgurite cluster init --suffix dc=example,dc=com --etcd https://etcd-1:2379,https://etcd-2:2379 \\\n      --etcd-ca ca.pem --etcd-cert node.pem --etcd-key node.key"
+    after_help = "Example:\n  fulgurite cluster init --config fulgurite.toml --data /var/lib/fulgurite --suffix dc=example,dc=com \\\n      --peers node-1:7390 --etcd https://etcd-1:2379,https://etcd-2:2379 --etcd-ca ca.pem"
 )]
 pub(crate) struct Init {
-    /// The suffix of the database
+    /// The suffix of the database [default: that of the settings]
     #[arg(long, value_name = "DN")]
-    pub(crate) suffix: String,
+    pub(crate) suffix: Option<String>,
     /// The name of the cluster in etcd's keys, of letters, digits and - [default: a random UUID]
     #[arg(long, value_name = "NAME", value_parser = cluster_name)]
     pub(crate) cluster: Option<String>,
+    /// Begin anew with the content of this node, whose cluster has lost its etcd
+    ///
+    /// Choose the node with the greatest position. All others join again.
+    #[arg(long, requires = "config")]
+    pub(crate) from_this_node: bool,
+    #[command(flatten)]
+    pub(crate) node: NodeFlags,
     #[command(flatten)]
     pub(crate) etcd: EtcdFlags,
+}
+
+/// Make a token with which one server joins the cluster
+///
+/// Call it at a node that has the key of the authority: the first one. The token has the key of the
+/// new node, so treat it like a password. One server can use it, once.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fulgurite cluster token --config fulgurite.toml > node-2.token"
+)]
+pub(crate) struct Token {
+    /// Settings of this node
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+    /// Seconds for which the token can be used
+    #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
+    pub(crate) valid: u32,
+}
+
+/// Join a cluster: take the certificate of a token, and a copy of the database from another node
+///
+/// A copy that breaks off goes on with the next call, or with the start of the server.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fulgurite cluster join node-2.token --config fulgurite.toml --data /var/lib/fulgurite --peers node-2:7390"
+)]
+pub(crate) struct Join {
+    /// File with the token, or - for standard input
+    #[arg(value_name = "TOKEN-FILE")]
+    pub(crate) token: PathBuf,
+    #[command(flatten)]
+    pub(crate) node: NodeFlags,
+    #[command(flatten)]
+    pub(crate) etcd: EtcdFlags,
+}
+
+/// Take this node out of its cluster
+///
+/// The server must not run. Its database stays, and belongs to no cluster any more.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fulgurite cluster leave --config fulgurite.toml")]
+pub(crate) struct Leave {
+    /// Settings of this node
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
+}
+
+/// Take a lost node out of the cluster
+///
+/// The other nodes do not hear it any more. A lost node that stays needs nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fulgurite cluster forget 3 --config fulgurite.toml")]
+pub(crate) struct Forget {
+    /// The number of the lost node
+    #[arg(value_name = "NODE")]
+    pub(crate) node: u64,
+    /// Settings of a node of the cluster
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
 }
 
 /// Show sequencer, log and nodes of a cluster, and the members of etcd
@@ -50,12 +126,36 @@ pub(crate) struct Init {
 pub(crate) struct ClusterStatus {
     /// The name of the cluster, as `init` has printed it
     #[arg(long, value_name = "NAME", env = "FULGURITE_CLUSTER", value_parser = cluster_name)]
-    pub(crate) cluster: String,
+    pub(crate) cluster: Option<String>,
+    /// Settings of a node, in place of --cluster and the flags of etcd
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) etcd: EtcdFlags,
+}
+
+/// A node to make.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "The node")]
+pub(crate) struct NodeFlags {
+    /// Settings of the server. The command adds a table, or makes the file
+    #[arg(short, long, id = "config", value_name = "FILE", requires = "peers")]
+    pub(crate) config: Option<PathBuf>,
+    /// Address for the other nodes
+    #[arg(long, id = "peers", value_name = "HOST:PORT")]
+    pub(crate) peers: Option<String>,
+    /// Address by which the other nodes reach this one, if it is another
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) address: Option<String>,
+    /// Directory of the database, for a file of settings that the command makes
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Address for LDAP clients, for a file of settings that the command makes
+    #[arg(long, value_name = "URL")]
+    pub(crate) listen: Vec<String>,
 }
 
 /// The way to etcd.
@@ -67,8 +167,7 @@ pub(crate) struct EtcdFlags {
         long = "etcd",
         value_name = "URL",
         env = "FULGURITE_ETCD",
-        value_delimiter = ',',
-        required = true
+        value_delimiter = ','
     )]
     pub(crate) members: Vec<String>,
     /// File of the authorities that members' certificates come from; needed for https

@@ -5,16 +5,31 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use fulgurite_config::{ConfigError, Database, DatabaseKind, Layer, Origin, Settings, Sourced};
 use fulgurite_directory::EndPoint;
-use fulgurite_server::{Hangup, Service, ServiceOptions, SettingsSource, schema};
+use fulgurite_server::{Hangup, Service, ServiceEnd, ServiceOptions, SettingsSource, schema};
 use fulgurite_store::{Store, StoreOptions};
 
 use crate::arguments::Serve;
+use crate::commands::cluster;
 use crate::lock::DataLock;
 use crate::logging::{self, Destinations, Selection, Selections};
 
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let settings = read(&command)?;
     begin_log(&settings)?;
+    cluster::copy::fetch_missing(&settings)?;
+    let mut end = serve(&command, settings)?;
+    // A node of a cluster whose log does not reach back to it begins with a copy of another node.
+    while end == ServiceEnd::WantsCopy {
+        let settings = read(&command)?;
+        cluster::copy::fetch_again(&settings)?;
+        end = serve(&command, settings)?;
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Serves until the end.
+fn serve(command: &Serve, settings: Settings) -> anyhow::Result<ServiceEnd> {
     for note in &settings.notes {
         // Notes about files are for `config check`; nobody checks variables.
         match &note.origin {
@@ -46,7 +61,7 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
         make_folders: true,
         ..ServiceOptions::default()
     };
-    let service = Service::start(settings, options, Source(&command))?;
+    let service = Service::start(settings, options, Source(command))?;
     for (url, address) in service.server().listeners() {
         let at = listener(url, address);
         tracing::info!("serving {} at {at}", suffixes.join(" and "));
@@ -57,9 +72,7 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     for url in service.metrics_urls() {
         tracing::info!("metrics and probes at {url}");
     }
-    service.run()?;
-    tracing::info!("stopped");
-    Ok(())
+    Ok(service.run()?)
 }
 
 /// Returns the URL of a listener with the address that it has: the port may be free to choose.

@@ -76,7 +76,9 @@ pub(super) fn run(
         let ended = running.join();
         let lines = counted?;
         match ended {
-            Ok(ended) => ended.context("the server ended")?,
+            Ok(ended) => {
+                ended.context("the server ended")?;
+            }
             Err(_) => bail!("the server failed"),
         }
         Ok(lines)
@@ -123,6 +125,8 @@ fn prepare(
     global.listen = vec![Sourced::by_default(listen)];
     global.metrics_listen = Sourced::by_default(None);
     global.console_listen = Sourced::by_default(None);
+    // A backup that is tried joins no cluster.
+    global.cluster_name = Sourced::by_default(None);
     global.backup_to = Sourced::by_default(None);
     global.pid_file = Sourced::by_default(None);
     global.args_file = Sourced::by_default(None);

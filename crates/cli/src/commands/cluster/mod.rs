@@ -1,9 +1,14 @@
-//! `fulgurite cluster`: a cluster on etcd, prepared and looked at.
+//! `fulgurite cluster`: a cluster on etcd, made, changed and looked at.
 
 mod connect;
+pub(crate) mod copy;
+mod files;
 mod init;
+mod join;
+mod leave;
 mod report;
 mod status;
+mod token;
 
 use std::process::ExitCode;
 
@@ -16,6 +21,10 @@ const FAILED: u8 = 2;
 pub(crate) fn run(command: Cluster) -> ExitCode {
     let done = match command.action {
         ClusterAction::Init(command) => init::run(&command),
+        ClusterAction::Token(command) => token::run(&command),
+        ClusterAction::Join(command) => join::run(&command),
+        ClusterAction::Leave(command) => leave::leave(&command),
+        ClusterAction::Forget(command) => leave::forget(&command),
         ClusterAction::Status(command) => status::run(&command),
     };
     match done {

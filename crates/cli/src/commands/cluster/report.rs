@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use fulgurite_cluster::NodeState;
-use fulgurite_etcd::{ClusterMeta, Overview, Space};
+use fulgurite_etcd::{ClusterMeta, Member, Overview, Space};
 use serde_json::{Value, json};
 
 /// Batches behind the end of the log at which a node counts as slow. States are a second old.
@@ -16,6 +16,8 @@ pub(super) struct Report<'r> {
     pub(super) cluster: &'r str,
     pub(super) meta: ClusterMeta,
     pub(super) overview: Overview,
+    /// The nodes that belong to the cluster, alive or not.
+    pub(super) registered: Vec<Member>,
     /// The URLs of etcd's members.
     pub(super) members: &'r [String],
     /// The space of members that answer, with their places in `members`.
@@ -43,12 +45,29 @@ impl Report<'_> {
                 ));
             }
         }
+        for member in self.lost() {
+            troubles.push(format!(
+                "node {} at {} is not alive",
+                member.node, member.address
+            ));
+        }
         for (at, url) in self.members.iter().enumerate() {
             if !self.spaces.iter().any(|(member, _)| *member == at) {
                 troubles.push(format!("the member {url} of etcd does not answer"));
             }
         }
         troubles
+    }
+
+    /// Returns the nodes that belong to the cluster, and are not alive.
+    fn lost(&self) -> impl Iterator<Item = &Member> {
+        let is_alive = |member: &&Member| {
+            let mut nodes = self.overview.nodes.iter();
+            nodes.any(|node| node.node == member.node)
+        };
+        self.registered
+            .iter()
+            .filter(move |member| !is_alive(member))
     }
 
     fn behind(&self, node: &NodeState) -> u64 {
@@ -183,6 +202,7 @@ mod tests {
                 first: Some(Position(41)),
                 nodes,
             },
+            registered: Vec::new(),
             members,
             spaces: vec![],
             now_us: 50_000_000,

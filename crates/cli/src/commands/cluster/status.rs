@@ -12,21 +12,29 @@ use crate::arguments::cluster::ClusterStatus;
 
 /// Prints the state of a cluster. Returns the exit status.
 pub(super) fn run(command: &ClusterStatus) -> anyhow::Result<u8> {
-    let settings = connect::settings(&command.etcd, &command.cluster)?;
-    let log = EtcdLog::new(&settings)?;
+    let (log, cluster, urls) = match (&command.config, &command.cluster) {
+        (Some(config), _) => {
+            let (_, cluster) = connect::node_settings(config)?;
+            (connect::log_of(&cluster)?, cluster.name, cluster.etcd)
+        }
+        (None, Some(cluster)) => {
+            let settings = connect::settings(&command.etcd, cluster)?;
+            let urls = command.etcd.members.clone();
+            (EtcdLog::new(&settings)?, cluster.clone(), urls)
+        }
+        (None, None) => bail!("name the cluster: --config FILE, or --cluster NAME and --etcd URL"),
+    };
     let overview = log.overview()?;
     let Some(meta) = overview.meta.clone() else {
-        bail!(
-            "there is no cluster {} in this etcd: `fulgurite cluster init` makes one",
-            command.cluster
-        );
+        bail!("there is no cluster {cluster} in this etcd: `fulgurite cluster init` makes one");
     };
     let wall = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let report = Report {
-        cluster: &command.cluster,
+        cluster: &cluster,
         meta,
         overview,
-        members: &command.etcd.members,
+        registered: log.members()?,
+        members: &urls,
         spaces: log.spaces().unwrap_or_default(),
         now_us: u64::try_from(wall.as_micros())?,
     };

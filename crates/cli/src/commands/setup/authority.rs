@@ -116,15 +116,7 @@ impl AuthorityFiles {
         };
         let key_pem = read(&self.authority_key)?;
         let pem = read(&self.authority)?;
-        let facts = fulgurite_server::certificate_facts(&files.place(&self.authority))?;
-        let name = facts
-            .subject
-            .and_then(|dn| Some(dn.strip_prefix("cn=")?.to_owned()));
-        let name = name.filter(|name| name.starts_with(AUTHORITY) && !name.contains(['\\', ',']));
-        let name = name.with_context(|| {
-            format!("fulgurite setup did not make {}", self.authority.display())
-        })?;
-        let server = Authority::of(&name, pem, key_pem)?.sign(hosts)?;
+        let server = Authority::read(&files.place(&self.authority), pem, key_pem)?.sign(hosts)?;
         let parts = [
             (&self.certificate, &server.pem, 0o644, None),
             (&self.key, &server.key_pem, 0o600, owner),
@@ -142,20 +134,21 @@ impl AuthorityFiles {
 }
 
 /// A certificate with its key, as PEM.
-struct Signed {
-    pem: String,
-    key_pem: String,
+pub(crate) struct Signed {
+    pub(crate) pem: String,
+    pub(crate) key_pem: String,
 }
 
-struct Authority {
+/// A certificate authority with its key.
+pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    pem: String,
-    key_pem: String,
+    pub(crate) pem: String,
+    pub(crate) key_pem: String,
 }
 
 impl Authority {
     /// Makes an authority. Its name has the day, so that two of one host differ.
-    fn new(host: &str) -> anyhow::Result<Authority> {
+    pub(crate) fn new(host: &str) -> anyhow::Result<Authority> {
         let key = KeyPair::generate()?;
         let day = since_epoch()?.as_secs() / 86_400;
         let name = format!("{AUTHORITY}{host} {day}");
@@ -163,6 +156,17 @@ impl Authority {
         set_validity(&mut parameters, AUTHORITY_DAYS)?;
         let pem = parameters.self_signed(&key)?.pem();
         Authority::of(&name, pem, key.serialize_pem())
+    }
+
+    /// Returns the authority of a certificate that this program has made, and of its key.
+    pub(crate) fn read(file: &Path, pem: String, key_pem: String) -> anyhow::Result<Authority> {
+        let facts = fulgurite_server::certificate_facts(file)?;
+        let name = facts
+            .subject
+            .and_then(|dn| Some(dn.strip_prefix("cn=")?.to_owned()));
+        let name = name.filter(|name| name.starts_with(AUTHORITY) && !name.contains(['\\', ',']));
+        let name = name.with_context(|| format!("fulgurite did not make {}", file.display()))?;
+        Authority::of(&name, pem, key_pem)
     }
 
     fn of(name: &str, pem: String, key_pem: String) -> anyhow::Result<Authority> {
@@ -175,7 +179,7 @@ impl Authority {
     }
 
     /// Makes a server's certificate for its names and addresses, of which the first is its subject.
-    fn sign(&self, hosts: &[String]) -> anyhow::Result<Signed> {
+    pub(crate) fn sign(&self, hosts: &[String]) -> anyhow::Result<Signed> {
         let mut parameters = CertificateParams::new(hosts.to_vec())?;
         parameters.distinguished_name = DistinguishedName::new();
         let subject = hosts.first().map_or("localhost", String::as_str);

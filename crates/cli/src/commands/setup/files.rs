@@ -9,16 +9,16 @@ use anyhow::Context as _;
 use nix::unistd::{Gid, Uid};
 
 /// The owner of files that the server reads or writes.
-pub(super) type Owner = Option<(Uid, Gid)>;
+pub(crate) type Owner = Option<(Uid, Gid)>;
 
 /// A file that must have a content.
-pub(super) struct WantedFile<'f> {
+pub(crate) struct WantedFile<'f> {
     /// Its path in the system that it is for.
-    pub(super) path: &'f Path,
-    pub(super) text: &'f str,
+    pub(crate) path: &'f Path,
+    pub(crate) text: &'f str,
     /// Permission bits.
-    pub(super) mode: u32,
-    pub(super) owner: Owner,
+    pub(crate) mode: u32,
+    pub(crate) owner: Owner,
 }
 
 /// The file system of the installation, and a record of the changes.
@@ -147,7 +147,7 @@ fn old_name(place: &Path) -> PathBuf {
 }
 
 /// Writes a new file, which appears with its whole content.
-fn write_whole(place: &Path, wanted: &WantedFile<'_>) -> io::Result<()> {
+pub(crate) fn write_whole(place: &Path, wanted: &WantedFile<'_>) -> io::Result<()> {
     place.parent().map_or(Ok(()), make_open_folders)?;
     let mut new = place.to_owned().into_os_string();
     new.push(".new");

@@ -6,8 +6,8 @@
 //!                                                     '--> systemctl, or the command that starts it
 //! ```
 
-mod authority;
-mod files;
+pub(crate) mod authority;
+pub(crate) mod files;
 mod plan;
 mod questions;
 mod service;
