@@ -6,6 +6,7 @@
 //!   /fulgurite/<cluster>/node/<node>               state, under its lease
 //!   /fulgurite/<cluster>/member/<node>             address of a node that belongs to the cluster
 //!   /fulgurite/<cluster>/token/<node>              secret of a node that may join, under a lease
+//!   /fulgurite/<cluster>/gone/<node>               empty: the number of a node that was taken out
 //!   /fulgurite/<cluster>/db/<database>/head        end of the log
 //!   /fulgurite/<cluster>/db/<database>/log/<position>   a batch; 16 hexadecimal digits
 //! ```
@@ -71,6 +72,10 @@ impl Keys {
 
     pub(crate) fn token(&self, node: NodeId) -> String {
         format!("{}/token/{}", self.cluster, node.0)
+    }
+
+    pub(crate) fn gone(&self, node: NodeId) -> String {
+        format!("{}/gone/{}", self.cluster, node.0)
     }
 
     /// Returns the position of a batch's key.

@@ -53,7 +53,8 @@ impl EtcdLog {
         answer.map(drop)
     }
 
-    /// Removes a node from the cluster. Returns false if there was none of this number.
+    /// Removes a node from the cluster. Returns false if there was none of this number. No other node
+    /// gets the number: the certificate of the old one would be good for it.
     ///
     /// # Errors
     /// [`EtcdError`].
@@ -63,7 +64,10 @@ impl EtcdLog {
         let (answer, was_given_up) = self.ask(&transaction(
             vec![created_at(&key, 0)],
             vec![],
-            vec![Do::Delete(delete_range(&key, &end))],
+            vec![
+                Do::Delete(delete_range(&key, &end)),
+                Do::Put(put(&self.keys().gone(node), b"", 0)),
+            ],
         ));
         // An earlier try of this call may have done it.
         answer.map(|answer| !answer.succeeded || was_given_up)
@@ -82,9 +86,14 @@ impl EtcdLog {
         let newest = self.members()?.iter().map(|member| member.node.0).max();
         let first = newest.unwrap_or(0) + 1;
         for node in (first..first + NUMBERS_TRIED).map(NodeId) {
-            let (member, token) = (self.keys().member(node), self.keys().token(node));
+            let keys = self.keys();
+            let (member, token, gone) = (keys.member(node), keys.token(node), keys.gone(node));
             let (answer, _) = self.ask(&transaction(
-                vec![created_at(&member, 0), created_at(&token, 0)],
+                vec![
+                    created_at(&member, 0),
+                    created_at(&token, 0),
+                    created_at(&gone, 0),
+                ],
                 vec![Do::Put(put(&token, secret.as_bytes(), lease))],
                 vec![Do::Get(get(&token))],
             ));

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod faults;
+mod members;
 mod meta;
 mod trust;
 

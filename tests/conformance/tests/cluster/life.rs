@@ -75,7 +75,7 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
         output.status.success()
     });
     // A token works once, and a node that is alive is not forgotten.
-    let spare = Node::new();
+    let mut spare = Node::new();
     spare.configure();
     let token = nodes[0].token();
     well(&mut spare.join(&token));
@@ -92,6 +92,11 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
     assert_eq!(output.status.code(), Some(1));
     well(&mut spare.leave());
     well(&mut nodes[0].status());
+    // It serves alone with what it has got.
+    spare.start();
+    assert!(names(&spare).contains_key("u2"));
+    let mut client = spare.server().root_client();
+    assert_eq!(add_person(&mut client, "alone"), Some(ResultCode::Success));
 }
 
 #[test]

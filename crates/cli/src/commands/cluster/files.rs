@@ -117,6 +117,13 @@ pub(super) fn base_settings(
     Ok(text)
 }
 
+/// Takes the table of a node out of a file of settings: the server is alone from now on.
+pub(super) fn take_table_out(config: &Path) -> anyhow::Result<()> {
+    let text = fs::read_to_string(config);
+    let text = text.with_context(|| format!("cannot read {}", config.display()))?;
+    write(config, &without_cluster(&text), 0o640)
+}
+
 /// Returns a text of settings without the table of a node.
 fn without_cluster(text: &str) -> String {
     let mut is_inside = false;

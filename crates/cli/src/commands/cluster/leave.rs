@@ -3,19 +3,21 @@
 use anyhow::ensure;
 use fulgurite_cluster::NodeId;
 
-use super::connect;
+use super::{connect, files};
 use crate::arguments::cluster::{Forget, Leave};
 use crate::lock::DataLock;
 
 /// The exit status if there is no such node.
 const ABSENT: u8 = 1;
 
-/// Takes the own node out of its cluster. Returns the exit status.
+/// Takes the own node out of its cluster, and its table out of the settings. Returns the exit status.
 pub(super) fn leave(command: &Leave) -> anyhow::Result<u8> {
     let (settings, cluster) = connect::node_settings(&command.config)?;
     // A server that runs would go on as a node.
     let _lock = DataLock::take(settings.cluster_folder()?)?;
-    remove(&cluster, NodeId(cluster.node))
+    let status = remove(&cluster, NodeId(cluster.node))?;
+    files::take_table_out(&command.config)?;
+    Ok(status)
 }
 
 /// Takes another node out of the cluster. Returns the exit status.
