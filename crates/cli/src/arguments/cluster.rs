@@ -92,8 +92,8 @@ pub(crate) struct Join {
 
 /// Take this node out of its cluster
 ///
-/// The server must not run. The table [cluster] goes out of its settings, and its database stays. So
-/// it serves alone from then on. To join again, move the database away.
+/// The server must not run. The table `[cluster]` goes out of its settings, and its database stays.
+/// So it serves alone from then on. To join again, move the database away.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  fulgurite cluster leave --config fulgurite.toml")]
 pub(crate) struct Leave {
