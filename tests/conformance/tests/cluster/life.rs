@@ -15,7 +15,7 @@ use crate::writers::{Told, add_person, check, write};
 /// Returns the names of a node's people, with their numbers.
 fn names(node: &Node) -> BTreeMap<String, u64> {
     let mut client = node.server().root_client();
-    let found = client.search(SUFFIX, Scope::OneLevel, "(uid=*)", &["uid", "uidNumber"]);
+    let found = client.search(SUFFIX, Scope::One, "(uid=*)", &["uid", "uidNumber"]);
     let entries = found.expect("a search").entries.into_iter();
     let value = |entry: &fulgurite_client::Entry, name| entry.first(name).expect("a value");
     entries

@@ -31,11 +31,12 @@ pub(crate) fn counter(number: usize) -> String {
 
 pub(crate) fn add_person(client: &mut Client, uid: &str) -> Option<ResultCode> {
     let dn = format!("uid={uid},{SUFFIX}");
+    let name = [uid.as_bytes()];
     let attributes = [
         PartialAttribute::new("objectClass", &[b"inetOrgPerson", b"posixAccount"]),
-        PartialAttribute::new("cn", &[uid.as_bytes()]),
+        PartialAttribute::new("cn", &name),
         PartialAttribute::new("sn", &[b"x"]),
-        PartialAttribute::new("uid", &[uid.as_bytes()]),
+        PartialAttribute::new("uid", &name),
         PartialAttribute::new("uidNumber", &[b"0"]),
         PartialAttribute::new("gidNumber", &[b"0"]),
         PartialAttribute::new("homeDirectory", &[b"/"]),
