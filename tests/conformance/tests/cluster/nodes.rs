@@ -62,13 +62,13 @@ impl Node {
         let password = self.folder.path().join("password");
         std::fs::write(&password, PASSWORD).expect("written");
         let text = format!(
-            "suffix = \"{SUFFIX}\"\nlisten = [\"ldap://127.0.0.1:{}\"]\n\
+            "suffix = \"{SUFFIX}\"\ndata = \"{}\"\nlisten = [\"ldap://127.0.0.1:{}\"]\n\
              access = [\"to attrs=userPassword by self =xw by anonymous auth by * none\", \"to * by users write by * read\"]\n\
-             [root]\ndn = \"{ROOT}\"\npassword_file = \"{}\"\n[storage]\ndirectory = \"{}\"\n\
+             [root]\ndn = \"{ROOT}\"\npassword_file = \"{}\"\n\
              [start]\ncreate_suffix = true\n[metrics]\nlisten = \"127.0.0.1:{}\"\n",
+            self.data().display(),
             self.ldap,
             password.display(),
-            self.data().display(),
             self.metrics
         );
         std::fs::write(self.config(), text).expect("written");

@@ -103,18 +103,13 @@ pub(super) fn base_settings(
         );
     };
     let suffix = suffix.context("name the suffix of the database with --suffix")?;
-    let mut text = format!("suffix = {}\n", quoted(suffix));
+    let data = absolute(data)?.display().to_string();
+    let mut text = format!("suffix = {}\ndata = {}\n", quoted(suffix), quoted(&data));
     if !flags.listen.is_empty() {
         let urls: Vec<String> = flags.listen.iter().map(|url| quoted(url)).collect();
         let _ = writeln!(text, "listen = [{}]", urls.join(", "));
     }
-    let data = absolute(data)?;
-    let _ = write!(
-        text,
-        "\n[storage]\ndirectory = {}\n\n[start]\ncreate_suffix = true\n",
-        quoted(&data.display().to_string())
-    );
-    Ok(text)
+    Ok(text + "\n[start]\ncreate_suffix = true\n")
 }
 
 /// Takes the table of a node out of a file of settings: the server is alone from now on.
@@ -239,6 +234,8 @@ impl JoinToken {
 
 #[cfg(test)]
 mod tests {
+    use fulgurite_config::{Layer, Settings};
+
     use super::*;
 
     #[test]
@@ -249,6 +246,23 @@ mod tests {
             "suffix = \"dc=a\"\n\n[log]\nlevel = \"info\"\n"
         );
         assert_eq!(without_cluster("suffix = \"dc=a\""), "suffix = \"dc=a\"\n");
+    }
+
+    #[test]
+    fn a_new_file_of_settings_is_one_of_a_server() {
+        let flags = NodeFlags {
+            config: None,
+            peers: None,
+            address: None,
+            data: Some(PathBuf::from("/data \"1\"")),
+            listen: vec!["ldap://:389".to_owned()],
+        };
+        let file = Path::new("/no/such/file.toml");
+        let text = base_settings(file, &flags, Some("dc=a")).expect("settings");
+        let layer = Layer::from_toml(&text, file).expect("known keys");
+        let settings = Settings::new(layer).expect("settings");
+        assert_eq!(settings.data().expect("a folder"), Path::new("/data \"1\""));
+        assert!(base_settings(file, &flags, None).is_err());
     }
 
     #[test]
