@@ -17,8 +17,6 @@ pub(super) fn run(command: &Join) -> anyhow::Result<u8> {
     let config = config.context("name the settings of the server with --config")?;
     let token = JoinToken::read(&read(&command.token)?)?;
     let base = files::base_settings(config, &command.node, Some(&token.suffix))?;
-    // The suffix entry comes with the copy.
-    let base = base.replace("\n[start]\ncreate_suffix = true\n", "");
     let members = match command.etcd.members.as_slice() {
         [] => token.etcd.as_slice(),
         members => members,
