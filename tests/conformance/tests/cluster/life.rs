@@ -92,9 +92,8 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
     assert_eq!(output.status.code(), Some(1));
     well(&mut spare.leave());
     well(&mut nodes[0].status());
-    // It serves alone with what it has got.
+    // It serves alone with what it has got: a copy that may be a minute old.
     spare.start();
-    assert!(names(&spare).contains_key("u2"));
     let mut client = spare.server().root_client();
     assert_eq!(add_person(&mut client, "alone"), Some(ResultCode::Success));
 }
