@@ -53,8 +53,8 @@ impl EtcdLog {
         answer.map(drop)
     }
 
-    /// Removes a node from the cluster. Returns false if there was none of this number. No other node
-    /// gets the number: the certificate of the old one would be good for it.
+    /// Removes a node from the cluster. Returns false if there was none of this number. No other
+    /// node gets the number: the certificate of the old one would be good for it.
     ///
     /// # Errors
     /// [`EtcdError`].

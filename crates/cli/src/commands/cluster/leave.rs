@@ -10,7 +10,8 @@ use crate::lock::DataLock;
 /// The exit status if there is no such node.
 const ABSENT: u8 = 1;
 
-/// Takes the own node out of its cluster, and its table out of the settings. Returns the exit status.
+/// Takes the own node out of its cluster, and its table out of the settings. Returns the exit
+/// status.
 pub(super) fn leave(command: &Leave) -> anyhow::Result<u8> {
     let (settings, cluster) = connect::node_settings(&command.config)?;
     // A server that runs would go on as a node.
