@@ -58,6 +58,7 @@ impl Join<'_> {
                 base: held.stamps.base.max(given.stamps.base),
                 leaf: held.stamps.leaf.max(given.stamps.leaf),
                 deleted: held.stamps.deleted.max(given.stamps.deleted),
+                announced: held.stamps.announced.max(given.stamps.announced),
                 ..EntryStamps::default()
             },
             takes_leaf: given.stamps.leaf > held.stamps.leaf,

@@ -5,7 +5,9 @@
 //! only moves entries. It numbers the place alone, so that no client's change is lost.
 //!
 //! A deletion makes a server forget all of them. So a server that keeps an entry against a deletion
-//! announces it. A record with a new number of this server brings it to all others.
+//! announces it. While an entry waits for its name, or is gone, the state may pass changes of it.
+//! When these come, the entry is announced, too. A record with a new number of this server brings
+//! it to all others. The number is a register, so servers that lack nothing pass it on.
 //!
 //! A provider that is no server of this program tells whole entries. There the greater entryCSN
 //! decides about the whole entry, as it does there, and the outcome is announced.
@@ -184,6 +186,11 @@ impl Applier<'_, '_> {
             (&incoming, numbers.values),
             &entry,
         )?;
+        let told_again = told.and_then(|told| told.announced);
+        if told_again > own.announced {
+            joined.stamps.announced = told_again;
+            joined.news.extend(told_again);
+        }
         let outlives_more = joined.stamps.deleted > own.deleted;
         let is_new = !joined.news.is_empty() || takes_place || outlives_more;
         if !is_new && !decided.announces {
@@ -295,11 +302,18 @@ impl Applier<'_, '_> {
     }
 
     /// Stores a merged entry, under a name that is free.
-    fn put_merged(&mut self, given: &ContentEntry, merged: Merged) -> ContentResult {
+    fn put_merged(&mut self, given: &ContentEntry, mut merged: Merged) -> ContentResult {
         let takes_place = merged.takes_place;
         let mut open = self.unknown_numbers(&merged.news);
-        let number = match merged.announces {
-            true => None,
+        // While the entry waited or was gone, the state may have passed changes of it. Consumers
+        // that know that state would never look for them.
+        let has_passed = merged.news.iter().any(|csn| self.vector.covers(*csn));
+        let announces = merged.announces || has_passed;
+        if announces {
+            merged.stamps.announced = self.own_number(merged.stamps.announced);
+        }
+        let number = match announces {
+            true => merged.stamps.announced,
             false => open.iter().max().copied(),
         };
         let (id, logged) = match merged.id {
@@ -312,7 +326,7 @@ impl Applier<'_, '_> {
                 if merged.entry.dn.normal() != held.dn.normal() {
                     self.rename_as(id, merged.entry, number)?;
                 } else {
-                    let is_logged = number.is_some() || merged.announces;
+                    let is_logged = number.is_some() || announces;
                     self.change_values(id, &held, merged.entry, (number, is_logged))?;
                 }
                 (id, number)
@@ -327,12 +341,12 @@ impl Applier<'_, '_> {
             Some(place) => merged.is_misplaced || self.above(id)? != Some(place.above),
             None => false,
         };
-        if merged.announces && !is_moved && merged.id.is_none() {
+        if announces && !is_moved && merged.id.is_none() {
             let entry = self.copy_of(id)?;
-            self.log_place(id, &entry, None)?;
+            self.log_place(id, &entry, number)?;
         }
         // Consumers that know one of the numbers may lack another.
-        open.retain(|csn| !merged.announces && Some(*csn) != logged);
+        open.retain(|csn| !announces && Some(*csn) != logged);
         for csn in open {
             let entry = self.copy_of(id)?;
             self.log_place(id, &entry, Some(csn))?;

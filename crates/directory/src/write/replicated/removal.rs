@@ -50,8 +50,9 @@ impl Applier<'_, '_> {
             return Ok(());
         }
         stamps.deleted = ends;
+        stamps.announced = self.own_number(stamps.announced);
         put_stamps(self.writer, uuid, &stamps)?;
-        self.log_place(id, held, None)
+        self.log_place(id, held, stamps.announced)
     }
 
     /// Reports a deletion made without a change of the entry, whichever of both wins.

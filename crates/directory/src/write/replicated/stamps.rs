@@ -10,7 +10,10 @@
 //! attribute that was replaced is *cleared* by that change: older values are gone, and the others
 //! have its number. A value that was added or removed alone has another number. The *leaf* is
 //! the RDN; its values are [shown](super::join) in the entry, and not part of the attribute.
-//! *Deleted* is the greatest deletion that the entry has outlived.
+//! *Deleted* is the greatest deletion that the entry has outlived. *Announced* is the greatest
+//! number by which a server has told the entry once more. It is news, so each server passes it on.
+//! A row has it as the clearing of an attribute without a description. So older releases pass it
+//! on, too.
 //!
 //! An entry without a row was written as a whole by its entryCSN. So was one whose row has another
 //! entryCSN: something has changed it that keeps no numbers.
@@ -34,6 +37,8 @@ const PREFIX: &[u8] = b"stamps/";
 const VERSION: u8 = 1;
 /// The text of the numbers of an entry that one change has written.
 pub(super) const WHOLE: &str = "-";
+/// The description in whose place a row has the number of the announcement.
+const ANNOUNCED: &str = "";
 /// Values with a separate number, in one attribute at most. One more makes the attribute as a
 /// whole new.
 const VALUES_MAX: usize = 512;
@@ -49,6 +54,7 @@ pub(crate) struct EntryStamps {
     pub(super) base: Option<PackedCsn>,
     pub(super) leaf: Option<PackedCsn>,
     pub(super) deleted: Option<PackedCsn>,
+    pub(super) announced: Option<PackedCsn>,
     pub(super) attributes: BTreeMap<String, AttributeStamps>,
 }
 
@@ -95,7 +101,8 @@ pub(crate) fn stamps_of<T: Snapshot>(
     Ok(match row {
         Some(row) if row.of == csn => row,
         row => EntryStamps {
-            deleted: row.and_then(|row| row.deleted),
+            deleted: row.as_ref().and_then(|row| row.deleted),
+            announced: row.and_then(|row| row.announced),
             ..EntryStamps::whole(csn)
         },
     })
@@ -126,8 +133,16 @@ impl EntryStamps {
             base: csn,
             leaf: csn,
             deleted: None,
+            announced: None,
             attributes: BTreeMap::new(),
         }
+    }
+
+    /// Returns true if one change has written the entry, whatever others were told of it.
+    pub(super) fn are_whole(&self) -> bool {
+        let whole = EntryStamps::whole(self.of);
+        let announced = self.announced;
+        *self == EntryStamps { announced, ..whole }
     }
 
     /// Returns the number of the last change of all values of an attribute.
@@ -164,6 +179,7 @@ impl EntryStamps {
         self.deleted.is_none()
             && covers(self.base)
             && covers(self.leaf)
+            && covers(self.announced)
             && attributes.all(|held| {
                 let mut values = held.values.values();
                 covers(held.cleared) && values.all(|value| vector.covers(value.csn))
@@ -172,7 +188,7 @@ impl EntryStamps {
 
     /// Returns all numbers.
     pub(super) fn numbers(&self) -> Vec<PackedCsn> {
-        let whole = [self.of, self.base, self.leaf];
+        let whole = [self.of, self.base, self.leaf, self.announced];
         let attributes = self.attributes.values();
         let attributes = attributes.flat_map(|held| {
             let values = held.values.values().map(|value| value.csn);
@@ -298,8 +314,19 @@ impl EntryStamps {
         for csn in [self.of, self.base, self.leaf, self.deleted] {
             put_csn(&mut out, csn);
         }
-        put_len(&mut out, self.attributes.len());
-        for (name, held) in &self.attributes {
+        let announced = self.announced.map(|csn| AttributeStamps {
+            cleared: Some(csn),
+            values: BTreeMap::new(),
+        });
+        let announced = announced.as_ref();
+        put_len(
+            &mut out,
+            self.attributes.len() + usize::from(announced.is_some()),
+        );
+        let attributes = self.attributes.iter();
+        let attributes = attributes.map(|(name, held)| (name.as_str(), held));
+        let announced = announced.into_iter().map(|held| (ANNOUNCED, held));
+        for (name, held) in announced.chain(attributes) {
             put_len(&mut out, name.len());
             out.extend_from_slice(name.as_bytes());
             put_csn(&mut out, held.cleared);
@@ -323,6 +350,7 @@ impl EntryStamps {
             base: reader.csn()?,
             leaf: reader.csn()?,
             deleted: reader.csn()?,
+            announced: None,
             attributes: BTreeMap::new(),
         };
         for _ in 0..reader.number()? {
@@ -342,7 +370,10 @@ impl EntryStamps {
                 };
                 held.values.insert(key, ValueStamp { csn, is_here });
             }
-            stamps.attributes.insert(name, held);
+            match name.as_str() {
+                ANNOUNCED => stamps.announced = held.cleared,
+                _ => drop(stamps.attributes.insert(name, held)),
+            }
         }
         reader.0.is_empty().then_some(stamps)
     }
@@ -386,6 +417,7 @@ mod tests {
         EntryStamps {
             leaf: Some(csn(2, 1)),
             deleted: Some(csn(3, 3)),
+            announced: Some(csn(5, 3)),
             of: Some(csn(4, 2)),
             attributes: [("description".to_owned(), held)].into(),
             ..EntryStamps::whole(Some(csn(1, 1)))

@@ -110,7 +110,7 @@ impl Applier<'_, '_> {
                 announces: true,
             });
         }
-        let was_written_whole = *held.stamps == EntryStamps::whole(held.csn);
+        let was_written_whole = held.stamps.are_whole();
         if is_newer {
             return Ok(Decided {
                 announces: !was_written_whole && self.is_unknown_to_provider(held.csn, csn),
@@ -252,6 +252,7 @@ impl Applier<'_, '_> {
             entry,
             stamps: EntryStamps {
                 deleted: held.stamps.deleted,
+                announced: held.stamps.announced,
                 ..EntryStamps::whole(held.csn)
             },
             takes_leaf,
