@@ -170,7 +170,11 @@ mod tests {
         };
         let (file, above) = ((path.clone(), false), (folder.path().to_owned(), true));
         assert_eq!(synchronized(), [file.clone(), above.clone()]);
-        assert_eq!(synchronized(), std::slice::from_ref(&file), "the name is durable");
+        assert_eq!(
+            synchronized(),
+            std::slice::from_ref(&file),
+            "the name is durable"
+        );
         // It has been moved away.
         std::fs::remove_file(&path).expect("removed");
         assert_eq!(synchronized(), [file, above]);
