@@ -157,14 +157,29 @@ _fulgurite() {
             fulgurite__subcmd__backup__subcmd__help,verify)
                 cmd="fulgurite__subcmd__backup__subcmd__help__subcmd__verify"
                 ;;
+            fulgurite__subcmd__cluster,forget)
+                cmd="fulgurite__subcmd__cluster__subcmd__forget"
+                ;;
             fulgurite__subcmd__cluster,help)
                 cmd="fulgurite__subcmd__cluster__subcmd__help"
                 ;;
             fulgurite__subcmd__cluster,init)
                 cmd="fulgurite__subcmd__cluster__subcmd__init"
                 ;;
+            fulgurite__subcmd__cluster,join)
+                cmd="fulgurite__subcmd__cluster__subcmd__join"
+                ;;
+            fulgurite__subcmd__cluster,leave)
+                cmd="fulgurite__subcmd__cluster__subcmd__leave"
+                ;;
             fulgurite__subcmd__cluster,status)
                 cmd="fulgurite__subcmd__cluster__subcmd__status"
+                ;;
+            fulgurite__subcmd__cluster,token)
+                cmd="fulgurite__subcmd__cluster__subcmd__token"
+                ;;
+            fulgurite__subcmd__cluster__subcmd__help,forget)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__forget"
                 ;;
             fulgurite__subcmd__cluster__subcmd__help,help)
                 cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__help"
@@ -172,8 +187,17 @@ _fulgurite() {
             fulgurite__subcmd__cluster__subcmd__help,init)
                 cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__init"
                 ;;
+            fulgurite__subcmd__cluster__subcmd__help,join)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__join"
+                ;;
+            fulgurite__subcmd__cluster__subcmd__help,leave)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__leave"
+                ;;
             fulgurite__subcmd__cluster__subcmd__help,status)
                 cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__status"
+                ;;
+            fulgurite__subcmd__cluster__subcmd__help,token)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__token"
                 ;;
             fulgurite__subcmd__config,apply)
                 cmd="fulgurite__subcmd__config__subcmd__apply"
@@ -406,11 +430,23 @@ _fulgurite() {
             fulgurite__subcmd__help__subcmd__backup,verify)
                 cmd="fulgurite__subcmd__help__subcmd__backup__subcmd__verify"
                 ;;
+            fulgurite__subcmd__help__subcmd__cluster,forget)
+                cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__forget"
+                ;;
             fulgurite__subcmd__help__subcmd__cluster,init)
                 cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__init"
                 ;;
+            fulgurite__subcmd__help__subcmd__cluster,join)
+                cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__join"
+                ;;
+            fulgurite__subcmd__help__subcmd__cluster,leave)
+                cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__leave"
+                ;;
             fulgurite__subcmd__help__subcmd__cluster,status)
                 cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__status"
+                ;;
+            fulgurite__subcmd__help__subcmd__cluster,token)
+                cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__token"
                 ;;
             fulgurite__subcmd__help__subcmd__config,apply)
                 cmd="fulgurite__subcmd__help__subcmd__config__subcmd__apply"
@@ -1128,7 +1164,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__cluster)
-            opts="-h --help init status help"
+            opts="-h --help init token join leave forget status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1141,9 +1177,45 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        fulgurite__subcmd__cluster__subcmd__help)
-            opts="init status help"
+        fulgurite__subcmd__cluster__subcmd__forget)
+            opts="-c -h --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__help)
+            opts="init token join leave forget status help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__forget)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1183,6 +1255,34 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__leave)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__cluster__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1197,8 +1297,22 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__token)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__cluster__subcmd__init)
-            opts="-h --suffix --cluster --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
+            opts="-c -h --suffix --cluster --from-this-node --config --peers --address --data --listen --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1209,6 +1323,30 @@ _fulgurite() {
                     return 0
                     ;;
                 --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --address)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1243,14 +1381,34 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        fulgurite__subcmd__cluster__subcmd__status)
-            opts="-h --cluster --json --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
+        fulgurite__subcmd__cluster__subcmd__join)
+            opts="-c -h --config --peers --address --data --listen --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --cluster)
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --peers)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --address)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --data)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1275,6 +1433,104 @@ _fulgurite() {
                     return 0
                     ;;
                 --etcd-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__leave)
+            opts="-c -h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__status)
+            opts="-c -h --cluster --config --json --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-ca)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-cert)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --etcd-password-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__cluster__subcmd__token)
+            opts="-c -h --config --valid --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --valid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2622,8 +2878,22 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__help__subcmd__cluster)
-            opts="init status"
+            opts="init token join leave forget status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__cluster__subcmd__forget)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -2649,7 +2919,49 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__help__subcmd__cluster__subcmd__join)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__cluster__subcmd__leave)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__help__subcmd__cluster__subcmd__status)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__cluster__subcmd__token)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -49,7 +49,7 @@ complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "import" -d 'Loa
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "migrate" -d 'Take over an OpenLDAP server: report what will differ, copy its data, write its configuration'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "config" -d 'Check, show or change the configuration'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "replication" -d 'Look after copies of other servers\' databases'
-complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "cluster" -d 'Prepare a cluster on etcd, and look at it'
+complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "cluster" -d 'Make a cluster on etcd, change its nodes, and look at it'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "status" -d 'Show the state of a running server on one screen, from its cn=Monitor'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "top" -d 'Watch a running server: its operations and its clients, from its cn=Monitor'
 complete -c fulgurite -n "__fish_fulgurite_needs_command" -f -a "log" -d 'Change the log of a running server'
@@ -423,21 +423,52 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __f
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init status help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init status help" -f -a "init" -d 'Write the facts of a new cluster into etcd, and print its name'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init status help" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l suffix -d 'The suffix of the database' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "init" -d 'Begin a cluster, with this server as node 1'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "token" -d 'Make a token with which one server joins the cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "join" -d 'Join a cluster: take the certificate of a token, and a copy of the database from another node'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "leave" -d 'Take this node out of its cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "forget" -d 'Take a lost node out of the cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l suffix -d 'The suffix of the database [default: that of the settings]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l cluster -d 'The name of the cluster in etcd\'s keys, of letters, digits and - [default: a random UUID]' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -s c -l config -d 'Settings of the server. The command adds a table, or makes the file' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l peers -d 'Address for the other nodes' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l address -d 'Address by which the other nodes reach this one, if it is another' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l data -d 'Directory of the database, for a file of settings that the command makes' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l listen -d 'Address for LDAP clients, for a file of settings that the command makes' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd -d 'URLs of all members, with commas between' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-ca -d 'File of the authorities that members\' certificates come from; needed for https' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-cert -d 'File of the certificate to show' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-key -d 'File of its key' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-user -d 'Name of a user of etcd' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-password-file -d 'File with the password of --etcd-user' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l from-this-node -d 'Begin anew with the content of this node, whose cluster has lost its etcd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-password-in-clear -d 'Send the password over http, where others can read it'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from token" -s c -l config -d 'Settings of this node' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from token" -l valid -d 'Seconds for which the token can be used' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from token" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -s c -l config -d 'Settings of the server. The command adds a table, or makes the file' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l peers -d 'Address for the other nodes' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l address -d 'Address by which the other nodes reach this one, if it is another' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l data -d 'Directory of the database, for a file of settings that the command makes' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l listen -d 'Address for LDAP clients, for a file of settings that the command makes' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd -d 'URLs of all members, with commas between' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-ca -d 'File of the authorities that members\' certificates come from; needed for https' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-cert -d 'File of the certificate to show' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-key -d 'File of its key' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-user -d 'Name of a user of etcd' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-password-file -d 'File with the password of --etcd-user' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-password-in-clear -d 'Send the password over http, where others can read it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from leave" -s c -l config -d 'Settings of this node' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from leave" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from forget" -s c -l config -d 'Settings of a node of the cluster' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from forget" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -l cluster -d 'The name of the cluster, as `init` has printed it' -r
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -s c -l config -d 'Settings of a node, in place of --cluster and the flags of etcd' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -l etcd -d 'URLs of all members, with commas between' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -l etcd-ca -d 'File of the authorities that members\' certificates come from; needed for https' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -l etcd-cert -d 'File of the certificate to show' -r -F
@@ -447,7 +478,11 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -l json -d 'Write JSON'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -l etcd-password-in-clear -d 'Send the password over http, where others can read it'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "init" -d 'Write the facts of a new cluster into etcd, and print its name'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "init" -d 'Begin a cluster, with this server as node 1'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "token" -d 'Make a token with which one server joins the cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "join" -d 'Join a cluster: take the certificate of a token, and a copy of the database from another node'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "leave" -d 'Take this node out of its cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "forget" -d 'Take a lost node out of the cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand status" -s H -l url -d 'URL of the server [default: a socket of this machine, otherwise ldap://localhost]' -r
@@ -833,7 +868,7 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "migrate" -d 'Take over an OpenLDAP server: report what will differ, copy its data, write its configuration'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "config" -d 'Check, show or change the configuration'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "replication" -d 'Look after copies of other servers\' databases'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "cluster" -d 'Prepare a cluster on etcd, and look at it'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "cluster" -d 'Make a cluster on etcd, change its nodes, and look at it'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "status" -d 'Show the state of a running server on one screen, from its cn=Monitor'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "top" -d 'Watch a running server: its operations and its clients, from its cn=Monitor'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and not __fish_seen_subcommand_from setup load serve export generate check doctor env backup restore index modify passwd check-config dn auth access schema-check explain import migrate config replication cluster status top log user group ou search apply memcached dbload help" -f -a "log" -d 'Change the log of a running server'
@@ -863,7 +898,11 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_see
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from replication" -f -a "status" -d 'Show the consumers of a running server, from its cn=Monitor'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from replication" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from replication" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "init" -d 'Write the facts of a new cluster into etcd, and print its name'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "init" -d 'Begin a cluster, with this server as node 1'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "token" -d 'Make a token with which one server joins the cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "join" -d 'Join a cluster: take the certificate of a token, and a copy of the database from another node'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "leave" -d 'Take this node out of its cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "forget" -d 'Take a lost node out of the cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "operations" -d 'Log a line for each operation, or none'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from log" -f -a "level" -d 'Set the least important messages that are logged'
