@@ -15,6 +15,7 @@ pub struct RunningServer {
     child: Child,
     /// The address at which the server listens.
     pub address: SocketAddr,
+    said_first: Vec<String>,
     log: mpsc::Receiver<String>,
 }
 
@@ -54,11 +55,17 @@ impl RunningServer {
                 return RunningServer {
                     child,
                     address,
+                    said_first: said,
                     log,
                 };
             }
             said.push(line);
         }
+    }
+
+    /// Returns the lines of the log before the one with the address.
+    pub fn said_first(&self) -> &[String] {
+        &self.said_first
     }
 
     /// Waits for a line of the log with these words, and returns it. Lines before it are gone.

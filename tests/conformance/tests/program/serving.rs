@@ -369,9 +369,14 @@ fn a_missing_data_directory_is_named_before_it_is_made() {
     let mut command = fulgurite();
     command.args(["serve", "--data", data, "--suffix", SUFFIX]);
     command.args(["--listen", "ldap://127.0.0.1:0"]);
-    let log = RunningServer::start(&mut command).stop();
+    let server = RunningServer::start(&mut command);
     let warned = |line: &String| line.contains("WARN") && line.contains(data);
-    assert!(log.iter().any(warned), "{log:?}");
+    assert!(
+        server.said_first().iter().any(warned),
+        "{:?}",
+        server.said_first()
+    );
+    server.stop();
     // Without the suffix, there is nothing to serve.
     let other = folder.path().join("other");
     let mut command = fulgurite();

@@ -363,7 +363,7 @@ fn the_doctor_is_content_with_a_new_installation_and_a_running_one() {
     let has = |text: &str| findings.iter().any(|one| one.contains(text));
     let answers = format!("ok address: ldap://127.0.0.1:{port} answers");
     assert!(
-        has(&answers) && has("has 1 entries") && has("ok indexes: all "),
+        has(&answers) && has("has 1 entry") && has("ok indexes: all "),
         "{findings:?}"
     );
     assert!(own.failures().is_empty(), "{:?}", own.failures());
