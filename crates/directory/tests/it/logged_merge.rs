@@ -165,17 +165,27 @@ fn a_new_value_stays_if_its_operation_takes_the_old_one_away() {
 }
 
 /// A server that keeps an entry against a deletion logs it again by a new number, without changes.
+/// So does one that moves an entry. The copy may lack what the entry has, and reads it.
 #[test]
-fn an_operation_without_changes_leaves_the_number_of_the_entry() {
+fn an_entry_is_read_if_an_operation_has_no_changes() {
     let change = modify(1, 3, &[(ModifyOperation::Add, "l", &["here"])]);
-    let again = ContentChange::Operation(LoggedOperation {
-        uuid: Some([2; 16]),
-        dn: format!("ou=a,{TOP}"),
-        kind: LoggedKind::Modify(Vec::new()),
-        csn: by(3, 20),
-    });
-    let expected = state(&run(&[&change]));
-    assert_eq!(state(&run(&[&change, &again])), expected);
+    let again = |server: u8, number: u32| {
+        ContentChange::Operation(LoggedOperation {
+            uuid: Some([2; 16]),
+            dn: format!("ou=a,{TOP}"),
+            kind: LoggedKind::Modify(Vec::new()),
+            csn: by(server, number),
+        })
+    };
+    let mut copy = run(&[&change]);
+    let expected = state(&copy);
+    let report = copy.apply(&[again(3, 20)]);
+    assert!(report.lost_sync.is_some(), "{report:?}");
+    assert_eq!(state(&copy), expected);
+    // The state of the copy covers the number.
+    let report = copy.apply(&[reached(2), again(1, 2)]);
+    assert_eq!(report.lost_sync, None);
+    assert_eq!(state(&copy), expected);
 }
 
 #[test]

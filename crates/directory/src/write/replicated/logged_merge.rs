@@ -119,9 +119,16 @@ impl Applier<'_, '_> {
     ) -> ContentResult {
         if list.is_empty() {
             // The provider says that the entry is there, or where. Its number is not that of the
-            // values.
+            // values. Only the entry has all that this copy may lack.
             self.content.named.insert(id);
-            return Ok(());
+            let number = PackedCsn::parse(operation.csn.as_bytes());
+            return match self.is_news(number) {
+                true => lost(
+                    &self.copy_of(id)?.dn,
+                    "the provider tells the entry once more",
+                ),
+                false => Ok(()),
+            };
         }
         let held = self.copy_of(id)?;
         let (uuid, csn) = self.numbered(&held, operation)?;
