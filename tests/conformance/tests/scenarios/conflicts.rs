@@ -257,7 +257,6 @@ fn two_of_our_servers_agree_after_each_conflict() {
 }
 
 #[test]
-#[ignore = "the last three conflicts have not been seen to end equal with logs"]
 fn two_of_our_servers_with_logs_agree_after_each_conflict() {
     ours_agree(Way::Log);
 }
