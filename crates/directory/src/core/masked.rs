@@ -9,9 +9,11 @@ pub(crate) const MASK: &str = "...";
 /// password policies and the configuration.
 const PASSWORDS: [&str; 4] = ["userPassword", "authPassword", "pwdHistory", "olcRootPW"];
 
-/// Returns true if the values of an attribute are passwords, under any of its names and options.
+/// Returns true if the values of an attribute are passwords, under any of its names and options. An
+/// option may be unknown.
 pub(crate) fn is_password(schema: &Schema, attribute: &[u8]) -> bool {
-    let known = schema.describe(attribute);
+    let name = attribute.split(|&byte| byte == b';').next();
+    let known = schema.describe(name.unwrap_or_default());
     known.is_ok_and(|known| is_password_name(&known.text(schema)))
 }
 
