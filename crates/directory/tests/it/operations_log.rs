@@ -88,14 +88,16 @@ fn passwords_of_refused_updates_and_of_questions_are_masked() {
         of("compare").get("reqAssertion"),
         ["userPassword;lang-de=..."]
     );
-    let changed = [
+    let mut changed = of("modify").get("reqMod");
+    // A line without a name is between changes of one attribute.
+    changed.retain(|line| *line != ":");
+    let masked = [
         "userPassword:= ...",
-        ":",
         "userPassword:+ ...",
         "userPassword:+ ...",
     ];
-    assert_eq!(of("modify").get("reqMod"), changed[..]);
-    assert_eq!(of("add").get("reqMod").last(), Some(&"userPassword:+ ..."));
+    assert_eq!(changed, masked);
+    assert!(of("add").get("reqMod").contains(&"userPassword:+ ..."));
 }
 
 fn compare(world: &World, dn: &str, code: ResultCode) {
