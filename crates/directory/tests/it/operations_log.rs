@@ -81,7 +81,7 @@ fn passwords_of_refused_updates_and_of_questions_are_masked() {
     assert!(!text.contains(password), "{text}");
     let of = |kind: &str| {
         let mut all = all.iter();
-        all.find(|entry| entry.get("reqType") == [kind])
+        all.rfind(|entry| entry.get("reqType") == [kind])
             .expect(kind)
     };
     assert_eq!(
