@@ -9,7 +9,6 @@ use fulgurite_ldap::control::{SyncMode, SyncRequest};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope, SearchRequest};
 use fulgurite_schema::Dn;
 
-use super::base::BaseLookup;
 use super::chain::Chains;
 use super::output::{CompleteOutput, Output};
 use super::query::SearchQuery;
@@ -178,13 +177,7 @@ impl<'d> StoredSearch<'d, '_> {
         let view = snapshots
             .take(&database.store)
             .map_err(|error| result::store(&error))?;
-        let lookup = BaseLookup {
-            core: directory.core(),
-            database,
-            view: &view,
-            decisions: &decisions,
-            query,
-        };
+        let lookup = self.lookup(&view, &decisions);
         if !part.is_part
             && let Err(missing) = lookup.find()
             && missing.code == ResultCode::NoSuchObject

@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use fulgurite_access::Decisions;
 use fulgurite_ldap::ResultCode;
 use fulgurite_schema::Dn;
+use fulgurite_store::View;
 
 use super::base::BaseLookup;
 use super::database_search::{PartStart, SearchSpec, SubentryVisibility};
@@ -33,6 +35,21 @@ pub(super) struct StoredSearch<'d, 'q> {
 }
 
 impl<'d> StoredSearch<'d, '_> {
+    /// Returns the look-up of the base in a snapshot.
+    pub(super) fn lookup<'a>(
+        &'a self,
+        view: &'a View<'d>,
+        decisions: &'a Decisions<'d>,
+    ) -> BaseLookup<'a, 'd> {
+        BaseLookup {
+            core: self.directory.core(),
+            database: self.database,
+            view,
+            decisions,
+            query: self.query,
+        }
+    }
+
     pub(super) fn begin(
         &self,
         snapshots: &mut Snapshots<'d>,
@@ -43,13 +60,7 @@ impl<'d> StoredSearch<'d, '_> {
         let (directory, database, query) = (self.directory, self.database, self.query);
         let decisions = database.decisions(self.session);
         let view = snapshots.take(&database.store).map_err(failed)?;
-        let lookup = BaseLookup {
-            core: directory.core(),
-            database,
-            view: &view,
-            decisions: &decisions,
-            query,
-        };
+        let lookup = self.lookup(&view, &decisions);
         let (base, region) = match lookup.find() {
             Ok(Some(found)) => found,
             Ok(None) => {
