@@ -120,6 +120,9 @@ settings! {
         "password.scram_keys" scram_keys: Vec<String> = Vec::new() => own().examples(&["[\"SCRAM-SHA-256\"]"]);
         /// Let the overlay `ppolicy` judge binds by SASL too. slapd judges none of them.
         "ppolicy.sasl" ppolicy_sasl: bool = true => own();
+        /// A lock for good (`pwdAccountLockedTime: 000001010000Z`) also holds for entries that no
+        /// policy is about. slapd ignores it there.
+        "ppolicy.locks_need_no_policy" ppolicy_locks_need_no_policy: bool = false => own();
         /// Entries that permit one identity to act as another: `none`, `from`, `to`, `any`, `all`.
         "authz.policy" authz_policy: AuthzPolicy = AuthzPolicy::None
             => slapd("authz-policy", "olcAuthzPolicy", "<policy>");

@@ -24,6 +24,8 @@ pub struct AuthOptions {
     pub authz_policy: AuthzPolicy,
     /// True if password policies are about simple binds only, as in slapd.
     pub policies_pass_sasl: bool,
+    /// True if a lock for good also holds for entries that no policy is about.
+    pub locks_need_no_policy: bool,
     /// Sessions keep the name that their last bind claimed. Only delays of binds ask for it.
     pub keep_claimed_names: bool,
 }

@@ -83,14 +83,11 @@ pub(super) fn unless_locked(directory: &Directory, outcome: BindOutcome) -> OpRe
         return Ok(outcome);
     };
     let now = directory.core().clock.now();
-    let is_locked = match read(directory, database, overlay, dn)? {
-        Some(PolicySubject {
-            rules: Some(rules),
-            state,
-            ..
-        }) => bind_verdict::is_locked(&rules, &state, now),
-        _ => false,
-    };
+    let subject = read(directory, database, overlay, dn)?;
+    let is_locked = subject.is_some_and(|subject| {
+        let rules = subject.rules_of_binds(directory.auth_options());
+        rules.is_some_and(|rules| bind_verdict::is_locked(&rules, &subject.state, now))
+    });
     Ok(if is_locked {
         BindOutcome::invalid_credentials().because(LOCKED)
     } else {
@@ -127,7 +124,7 @@ fn judged(
         let now = directory.core().clock.now();
         let subject = subject.filter(|subject| subject.has_password);
         let verdict = subject.and_then(|subject| {
-            let rules = subject.rules?;
+            let rules = subject.rules_of_binds(directory.auth_options())?;
             Some(bind_verdict::judge(&rules, &subject.state, is_right, now))
         });
         Ok::<_, LdapResult>(verdict)
@@ -375,11 +372,13 @@ fn judge_attempt(
 ) -> OpResult<Vec<BindStateChange>> {
     let subject = password_policy::subject(context.core, context.writer, overlay, id)?;
     let subject = subject.filter(|subject| subject.has_password);
-    let Some((rules, state)) = subject.and_then(|subject| Some((subject.rules?, subject.state)))
-    else {
+    let Some(subject) = subject else {
         return Ok(Vec::new());
     };
-    let mut verdict = bind_verdict::judge(&rules, &state, attempt.is_right, context.now);
+    let Some(rules) = subject.rules_of_binds(context.auth) else {
+        return Ok(Vec::new());
+    };
+    let mut verdict = bind_verdict::judge(&rules, &subject.state, attempt.is_right, context.now);
     let changes = std::mem::take(&mut verdict.changes);
     attempt.set_verdict(verdict);
     if overlay.disable_write {

@@ -2,6 +2,7 @@
 
 use fulgurite_access::Rights;
 
+use crate::auth::AuthOptions;
 use crate::directory::Directory;
 use crate::features::password_policy::overlay::PasswordPolicy;
 use crate::features::password_policy::usability::usability;
@@ -12,6 +13,7 @@ use crate::write::password_policy;
 #[derive(Debug)]
 pub(crate) struct AccountPolicies {
     policies: Vec<Option<PasswordPolicy>>,
+    options: AuthOptions,
 }
 
 impl AccountPolicies {
@@ -23,6 +25,7 @@ impl AccountPolicies {
         });
         AccountPolicies {
             policies: policies.collect(),
+            options: directory.auth_options().clone(),
         }
     }
 
@@ -39,7 +42,8 @@ impl AccountPolicies {
         }
         let id = stored.entry.id();
         let subject = password_policy::subject(core, stored.view, overlay, id).ok()??;
-        let value = usability(&subject.rules?, &subject.state, core.clock.now());
+        let rules = subject.rules_of_binds(&self.options)?;
+        let value = usability(&rules, &subject.state, core.clock.now());
         Some(value.encode())
     }
 }

@@ -8,6 +8,7 @@ use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_schema::{AttributeDescription, Dn, Entry};
 use fulgurite_store::{EntryId, Snapshot, View};
 
+use crate::auth::AuthOptions;
 use crate::core::foundation::Core;
 use crate::core::result::{self, OpResult, refuse};
 use crate::features::password_policy::change_rules::{
@@ -17,7 +18,9 @@ use crate::features::password_policy::history;
 use crate::features::password_policy::overlay::{PasswordPolicy, PolicyRefusal};
 use crate::features::password_policy::quality::QualityCheck;
 use crate::features::password_policy::rules::PolicyRules;
-use crate::features::password_policy::state::{PasswordState, StateAttribute, StateChange};
+use crate::features::password_policy::state::{
+    LockTime, PasswordState, StateAttribute, StateChange,
+};
 use crate::request::change::Change;
 use crate::request::restrictions::password_change_required;
 use crate::rights::facts::NeighbourReader;
@@ -40,6 +43,20 @@ pub(crate) struct PolicySubject {
 }
 
 impl PolicySubject {
+    /// Returns the rules that judge binds. Without a policy, a lock for good can be a rule alone.
+    pub(crate) fn rules_of_binds(&self, options: &AuthOptions) -> Option<Cow<'_, PolicyRules>> {
+        if let Some(rules) = &self.rules {
+            return Some(Cow::Borrowed(rules));
+        }
+        let is_locked = self.state.locked == Some(LockTime::Forever);
+        (options.locks_need_no_policy && is_locked).then(|| {
+            Cow::Owned(PolicyRules {
+                lockout: true,
+                ..PolicyRules::default()
+            })
+        })
+    }
+
     /// Returns the passwords that a new one must differ from.
     pub(crate) fn compared_with_new(self) -> Vec<Vec<u8>> {
         if self.rules.is_none_or(|rules| rules.in_history == 0) {

@@ -38,6 +38,7 @@ mod operations_log;
 mod ordered;
 mod paging;
 mod password_policy;
+mod password_policy_locks;
 mod password_policy_sasl;
 mod password_quality;
 mod referral;

@@ -2,10 +2,10 @@
 //!
 //! The request has no value.
 
-use fulgurite_ber::{Tag, Writer};
+use fulgurite_ber::{Reader, Tag, Writer};
 
 use super::kind::ControlKind;
-use crate::oid;
+use crate::{Fault, oid};
 
 const AVAILABLE: Tag = Tag::context(0);
 const UNAVAILABLE: Tag = Tag::context(1).constructed();
@@ -42,6 +42,49 @@ impl AccountUsability {
     /// The request control's constants.
     pub const KIND: ControlKind =
         ControlKind::plain(oid::ACCOUNT_USABILITY, "account usability control");
+
+    /// Parses the value of a response. Servers leave out the last fields as they like.
+    ///
+    /// # Errors
+    /// A value that is none.
+    pub fn decode(value: &[u8]) -> Result<AccountUsability, Fault> {
+        let seconds = |content| {
+            let number = Reader::integer_of(content)?;
+            Ok::<Option<u32>, Fault>(u32::try_from(number).ok())
+        };
+        let mut outside = Reader::new(value);
+        if let Some(content) = outside.optional(AVAILABLE)? {
+            outside.end()?;
+            let expires_in_s = seconds(content)?;
+            return Ok(AccountUsability::Available { expires_in_s });
+        }
+        let mut reader = outside.nested(UNAVAILABLE)?;
+        outside.end()?;
+        let mut truth = |tag| {
+            let content = reader.optional(tag)?;
+            Ok::<bool, Fault>(
+                content
+                    .map(Reader::boolean_of)
+                    .transpose()?
+                    .unwrap_or(false),
+            )
+        };
+        let (is_inactive, is_reset, is_expired) =
+            (truth(INACTIVE)?, truth(RESET)?, truth(EXPIRED)?);
+        let mut number = |tag| {
+            let content = reader.optional(tag)?;
+            Ok::<Option<u32>, Fault>(content.map(seconds).transpose()?.flatten())
+        };
+        let usability = AccountUsability::Unavailable {
+            is_inactive,
+            is_reset,
+            is_expired,
+            grace_logins: number(GRACE_LOGINS)?.unwrap_or(0),
+            unlocked_in_s: number(UNLOCKED_IN)?,
+        };
+        reader.skip_extensions()?;
+        Ok(usability)
+    }
 
     /// Returns the control value. As slapd's, it has every field, and -1 means never.
     #[must_use]
@@ -89,5 +132,13 @@ mod tests {
         };
         let bytes = b"\xa1\x0f\x80\x01\x00\x81\x01\x00\x82\x01\x00\x83\x01\x01\x84\x01\xff";
         assert_eq!(locked.encode(), bytes);
+        for usability in [available(None), available(Some(1000)), locked] {
+            let bytes = usability.encode();
+            assert_eq!(AccountUsability::decode(&bytes), Ok(usability));
+            for cut in 0..bytes.len() {
+                let cut = bytes.get(..cut).unwrap_or_default();
+                assert!(AccountUsability::decode(cut).is_err());
+            }
+        }
     }
 }

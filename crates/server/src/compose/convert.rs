@@ -106,6 +106,7 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
         authz_regexp: rules.collect::<Result<_, _>>()?,
         authz_policy: *global.authz_policy,
         policies_pass_sasl: !*global.ppolicy_sasl,
+        locks_need_no_policy: *global.ppolicy_locks_need_no_policy,
         keep_claimed_names: *global.bind_delay > 0,
     })
 }

@@ -180,10 +180,55 @@ fn the_first_login_works_over_tls_and_not_in_clear() {
     let ada = ("uid=ada,dc=example,dc=org", "choose-one");
     let (code, said) = asked(ada, &["ldapwhoami", "-ZZ"]);
     assert_eq!((code, said.trim()), (0, "dn:uid=ada,dc=example,dc=org"));
+    let (code, said) = asked(ada, &["ldapsearch", "-ZZ", "-b", "cn=Monitor"]);
+    assert_eq!(code, 32, "the figures are for the root: {said}");
     let (code, said) = asked(ADMIN, &["ldapwhoami"]);
     assert_eq!(code, 13, "a password in clear is refused: {said}");
     let log = server.stop();
     assert!(!log.iter().any(|line| line.contains("WARN")), "{log:?}");
+}
+
+/// Runs a command of everyday work as the root, with TLS. Returns its exit code and its words.
+fn everyday(own: &Installation, server: &RunningServer, words: &[&str]) -> (i32, String) {
+    let url = format!("ldap://localhost:{}", server.address.port());
+    let mut command = fulgurite();
+    command.args(words).args(["-H", &url, "-Z", "-D", ADMIN.0]);
+    command.arg("-y").arg(own.path("password"));
+    command.arg("--tls-ca").arg(own.path("tls/ca.pem"));
+    let outcome = run_bounded(&mut command, TIMEOUT);
+    let Ended::Exit(code) = outcome.ended else {
+        panic!("{outcome:?}");
+    };
+    (code, outcome.stdout + &outcome.stderr)
+}
+
+#[test]
+fn a_new_directory_is_well_and_locks_its_users() {
+    let own = Installation::made(&["--host", "ldap.example.org"]);
+    let server = own.serve();
+    let asked = |words: &[&str]| everyday(&own, &server, words);
+    let (code, said) = asked(&["status"]);
+    // The disk of the test may be nearly full. All else is well.
+    let is_about_disk = |line: &str| !line.contains("cn=Monitor") && line.contains("Disk");
+    assert!(
+        code == 0 || said.lines().any(is_about_disk),
+        "{code} {said}"
+    );
+    assert!(said.contains("dc=example,dc=org"), "{said}");
+    fs::write(own.path("new"), "choose-one\n").expect("write a password");
+    let new = own.path("new");
+    let new = new.to_str().expect("UTF-8");
+    let add = ["user", "add", "ada", "--first", "Ada", "--last", "N"];
+    let (code, said) = asked(&[&add[..], &["--new-password-file", new]].concat());
+    assert_eq!(code, 0, "{said}");
+    let ada = ("uid=ada,ou=people,dc=example,dc=org", "choose-one");
+    let bind = || client(&own, &server, ada, &["ldapwhoami", "-ZZ"]).0;
+    assert_eq!(bind(), 0);
+    let (code, said) = asked(&["user", "lock", "ada"]);
+    assert_eq!((code, said.lines().count()), (0, 1), "no warning: {said}");
+    assert_eq!(bind(), 49, "locked");
+    assert_eq!(asked(&["user", "unlock", "ada"]).0, 0);
+    assert_eq!(bind(), 0, "unlocked");
 }
 
 #[test]

@@ -7,18 +7,32 @@ const SECURITY: &str = "\
 security = [\"simple_bind=64\"]
 ";
 
-const RULES: &str = "\
+/// Returns the access rules.
+fn rules(plan: &Plan) -> String {
+    let figures = format!(
+        "to dn.subtree=\"cn=Monitor\" by dn.exact={} read by * none",
+        quoted(&plan.root_dn)
+    );
+    format!(
+        "\
 # Everybody learns the name of the directory, its schema, and the ways to log in. Users read
 # everything but passwords, and change their own. For reading without a login, write \"by * read\"
 # instead of \"by * none\" in the last rule.
 access = [
     'to dn.base=\"\" by * read',
     'to dn.base=\"cn=Subschema\" by * read',
+    {figures},
     \"to attrs=userPassword by self =xw by anonymous auth by * none\",
     \"to attrs=authPassword,pwdHistory by * none\",
     \"to * by users read by * none\",
 ]
-";
+
+# cn=Monitor has the figures of fulgurite status. By the rules above, only the root reads them.
+monitor = true
+",
+        figures = quoted(&figures)
+    )
+}
 
 const OVERLAYS: &str = "\
 # memberOf lists the groups of an entry. Groups follow renamed and deleted members.
@@ -34,6 +48,10 @@ lines = [\"refint_attributes member uniqueMember\"]
 [[overlay]]
 name = \"ppolicy\"
 lines = [\"ppolicy_hash_cleartext\"]
+
+# A user locked by fulgurite user lock stays out, also without a policy entry.
+[ppolicy]
+locks_need_no_policy = true
 ";
 
 const LIMITS: &str = "\
@@ -48,7 +66,7 @@ pub(super) fn settings_text(plan: &Plan) -> String {
     if !matches!(plan.tls, TlsPlan::None) {
         parts.push(SECURITY.to_owned());
     }
-    parts.extend([RULES.to_owned(), OVERLAYS.to_owned()]);
+    parts.extend([rules(plan), OVERLAYS.to_owned()]);
     parts.push(LIMITS.to_owned());
     parts.extend([identities(plan), start(plan)]);
     parts.extend(tls(plan));
@@ -155,7 +173,7 @@ mod tests {
         Plan {
             suffix: "o=A \\\"B\\\" Ltd".to_owned(),
             organisation: "A \"B\" Ltd".to_owned(),
-            root_dn: "cn=admin,o=A".to_owned(),
+            root_dn: "cn=admin,o=A \\\"B\\\" Ltd".to_owned(),
             password: RootPassword::Kept,
             password_file: "/etc/fulgurite/root-password".into(),
             tls,
@@ -183,6 +201,10 @@ mod tests {
             assert_eq!(global.organization.as_deref(), Some("A \"B\" Ltd"));
             assert_eq!(global.listen.len(), 2);
             assert!(*global.create_suffix);
+            let rule =
+                r#"to dn.subtree="cn=Monitor" by dn.exact="cn=admin,o=A \\\"B\\\" Ltd" read"#;
+            let mut rules = settings.databases[0].policy.access.iter();
+            assert!(rules.any(|one| one.value.to_string().starts_with(rule)));
             let file = global.tls_certificate.as_deref();
             assert_eq!(file, certificate.map(Path::new));
             assert_eq!(text.contains("simple_bind"), certificate.is_some());

@@ -1,8 +1,9 @@
 //! `fulgurite user lock` and `fulgurite user unlock`, by the password policy of the server.
 
 use anyhow::bail;
-use fulgurite_client::{Change, Client, Entry, ResultCode};
-use fulgurite_ldap::oid;
+use fulgurite_client::{Change, Client, Control, Entry, ResultCode, Scope, SearchRequest};
+use fulgurite_ldap::control::AccountUsability;
+use fulgurite_ldap::{FilterBuf, oid};
 
 use crate::arguments::people::Named;
 use crate::remote::answer::expect;
@@ -26,10 +27,10 @@ pub(super) fn lock(command: &Named) -> anyhow::Result<()> {
     let change = Change::replace(LOCKED, &[FOR_GOOD]);
     change_lock(&mut client, &user.dn, change)?;
     eprintln!("{} is locked", user.dn);
-    if !locks_are_in_force(&mut client, &suffix)? {
+    if !is_in_force(&mut client, &suffix, &user.dn)? {
         eprintln!(
             "fulgurite: no policy with pwdLockout TRUE is seen below {suffix}: without one, the \
-             server ignores locks"
+             server ignores locks, unless it has ppolicy.locks_need_no_policy"
         );
     }
     Ok(())
@@ -69,8 +70,34 @@ fn change_lock(client: &mut Client, dn: &str, change: Change<'_>) -> anyhow::Res
     }
 }
 
-/// Returns true if a policy obeys locks. An invisible one cannot be told from a missing one.
-fn locks_are_in_force(client: &mut Client, suffix: &str) -> anyhow::Result<bool> {
+/// Returns true if the server obeys the lock of an entry, as far as it can be seen.
+fn is_in_force(client: &mut Client, suffix: &str, dn: &str) -> anyhow::Result<bool> {
+    if let Some(usability) = usability(client, dn)? {
+        return Ok(matches!(
+            usability,
+            AccountUsability::Unavailable {
+                is_inactive: true,
+                ..
+            }
+        ));
+    }
+    // Servers say nothing about an entry without a policy, or without a password.
     let filter = "(&(objectClass=pwdPolicy)(pwdLockout=TRUE))";
     Ok(!all_below(client, suffix, filter, &["1.1"])?.is_empty())
+}
+
+/// Asks for the usability of an account; `None` if the server says nothing about it.
+fn usability(client: &mut Client, dn: &str) -> anyhow::Result<Option<AccountUsability>> {
+    let filter = FilterBuf::parse("(objectClass=*)")?;
+    let mut request = SearchRequest::new(dn, Scope::Base, filter.filter());
+    request.attributes = vec![b"1.1"];
+    let asked = Control::new(oid::ACCOUNT_USABILITY, false);
+    let mut stream = client.search_stream(&request, &[asked])?;
+    let mut usability = None;
+    while let Some(message) = stream.next_message()? {
+        let answer = message.controls.find(oid::ACCOUNT_USABILITY);
+        let value = answer.and_then(|control| control.value);
+        usability = usability.or(value.and_then(|value| AccountUsability::decode(value).ok()));
+    }
+    Ok(usability)
 }
