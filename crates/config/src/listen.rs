@@ -140,6 +140,12 @@ impl ListenUrl {
             .ok_or_else(|| format!("the path in \"{text}\" is not percent-encoded UTF-8"))?;
         let mode = match extensions.trim_start_matches('?') {
             "" => None,
+            _ if path.is_empty() && !extensions.starts_with('?') => {
+                let encoded = extensions.replace('/', "%2F");
+                return Err(format!(
+                    "\"{text}\" has a path behind the third slash; the path of a socket is written as ldapi://%2F{encoded}"
+                ));
+            }
             extension => Some(parse_mode(extension).ok_or_else(|| {
                 format!("\"{extension}\" in \"{text}\" is not known; the mode of the socket is written as ????x-mod=0770")
             })?),
@@ -330,6 +336,15 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_is_not_encoded_is_shown_encoded() {
+        let error = "ldapi:///run/ldapi".parse::<ListenUrl>().unwrap_err();
+        assert!(
+            error.ends_with("written as ldapi://%2Frun%2Fldapi"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn lists_are_separated_by_blanks() {
         let list = ListenUrl::parse_list(" ldap:///  ldapi:/// ").unwrap();
         assert_eq!(
@@ -362,6 +377,7 @@ mod tests {
             "ldapi://%2Fl/????x-mod=888",
             "ldapi://%2Fl/????x-mod=-rwz------",
             "ldapi://%2Fl/????x-unknown",
+            "ldapi:///run/ldapi",
         ] {
             assert!(
                 text.parse::<ListenUrl>().unwrap_err().contains(text),
