@@ -115,7 +115,8 @@ async fn accept(edge: Arc<Edge>, listener: tokio::net::TcpListener) {
             Ok((stream, peer)) => {
                 // Connections beyond the bound are closed at once.
                 if let Some(place) = edge.places.take(peer.ip()) {
-                    tokio::spawn(serve(Arc::clone(&edge), stream, peer, place));
+                    let served = serve(Arc::clone(&edge), stream, peer, Arc::clone(&place));
+                    place.is_served_by(tokio::spawn(served).abort_handle());
                 }
             }
             Err(error) => {
@@ -170,6 +171,8 @@ async fn respond(
     place: Arc<TakenPlace>,
 ) -> Response<Full<Bytes>> {
     let is_head = request.method() == Method::HEAD;
+    place.begin_request();
+    let taken = Arc::clone(&place);
     let page = match read(request, peer).await {
         Err(refusal) => refusal,
         Ok(request) => {
@@ -187,6 +190,7 @@ async fn respond(
             made.unwrap_or_else(|_| PageResponse::text(500, "the console failed; its log says why"))
         }
     };
+    taken.end_request();
     built(page, is_head)
 }
 
