@@ -173,7 +173,7 @@ mod tests {
         Plan {
             suffix: "o=A \\\"B\\\" Ltd".to_owned(),
             organisation: "A \"B\" Ltd".to_owned(),
-            root_dn: "cn=admin,o=A \\\"B\\\" Ltd".to_owned(),
+            root_dn: "cn=admin,o=\\\"B\\\"".to_owned(),
             password: RootPassword::Kept,
             password_file: "/etc/fulgurite/root-password".into(),
             tls,
@@ -201,10 +201,10 @@ mod tests {
             assert_eq!(global.organization.as_deref(), Some("A \"B\" Ltd"));
             assert_eq!(global.listen.len(), 2);
             assert!(*global.create_suffix);
-            let rule =
-                r#"to dn.subtree="cn=Monitor" by dn.exact="cn=admin,o=A \\\"B\\\" Ltd" read"#;
-            let mut rules = settings.databases[0].policy.access.iter();
-            assert!(rules.any(|one| one.value.to_string().starts_with(rule)));
+            let rule = r#"to dn.subtree="cn=Monitor" by dn.exact="cn=admin,o=\\\"B\\\"" read"#;
+            let rules = settings.frontend.access.iter();
+            let rules: Vec<String> = rules.map(|one| one.value.to_string()).collect();
+            assert!(rules.iter().any(|one| one.starts_with(rule)), "{rules:#?}");
             let file = global.tls_certificate.as_deref();
             assert_eq!(file, certificate.map(Path::new));
             assert_eq!(text.contains("simple_bind"), certificate.is_some());
