@@ -10,6 +10,7 @@ use fulgurite_os::platform::sync::MutexGuard;
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::RESERVE_PAGES;
+use super::counted::Strong;
 use super::durable::MetaReplacement;
 use super::failed_search::FailedSearch;
 use super::registry::RegisteredEnvironment;
@@ -27,7 +28,7 @@ const NO_SYNC: u8 = Durability::NoSync as u8;
 /// handles of the process, and the choices of this handle. The public `Environment` owns one.
 #[derive(Debug)]
 pub(crate) struct Handle {
-    pub(super) shared: Arc<RegisteredEnvironment>,
+    pub(super) shared: Strong<RegisteredEnvironment>,
     /// Distinguishes the handles of this process.
     id: u64,
     path: PathBuf,
@@ -40,7 +41,7 @@ pub(crate) struct Handle {
 
 impl Handle {
     pub(super) fn new(
-        shared: Arc<RegisteredEnvironment>,
+        shared: Strong<RegisteredEnvironment>,
         path: &Path,
         options: &OpenOptions,
     ) -> Handle {

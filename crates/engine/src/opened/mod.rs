@@ -10,6 +10,7 @@
 //!   slots                  threads        reader slots bound to threads
 //! ```
 
+mod counted;
 mod databases;
 mod disk_room;
 mod durable;

@@ -12,6 +12,7 @@ use fulgurite_os::{
     DataFile, FileIdentity, FileRole, IS_A_DIRECTORY, Map, fork_generation, is_directory,
 };
 
+use super::counted::Strong;
 use super::disk_room::DiskRoom;
 use super::files::{self, MetaPages};
 use super::flush_times::FlushCounters;
@@ -66,7 +67,7 @@ struct StartSnapshot {
 impl OpenRequest<'_> {
     /// Finds the environment if this process has it open. Files are looked up by path: request and
     /// closing the lock file of a live environment would drop its locks.
-    fn find_open(&self) -> Result<Option<Arc<RegisteredEnvironment>>, OpenError> {
+    fn find_open(&self) -> Result<Option<Strong<RegisteredEnvironment>>, OpenError> {
         match is_directory(FileRole::Data, &self.data_path) {
             // Found out before a lock file is made next to it.
             Ok(true) => {
@@ -114,7 +115,7 @@ impl OpenRequest<'_> {
     }
 
     /// Opens the files, which this process does not have open.
-    fn open_files(&self) -> Result<Arc<RegisteredEnvironment>, OpenError> {
+    fn open_files(&self) -> Result<Strong<RegisteredEnvironment>, OpenError> {
         let engine_error = OpenError::engine(&self.data_path);
         let lock = files::open_lock(&self.lock_path, self.options)?;
         self.check_alone(lock.as_ref())?;
@@ -169,9 +170,9 @@ impl OpenRequest<'_> {
             runs: Mutex::default(),
             count_free: self.count_free,
         };
-        Ok(Arc::new_cyclic(|registered| RegisteredEnvironment {
+        Ok(Strong::new(|registered| RegisteredEnvironment {
             shared,
-            registration: Registration::enter(data_identity, lock_identity, registered.clone()),
+            registration: Registration::enter(data_identity, lock_identity, registered),
         }))
     }
 

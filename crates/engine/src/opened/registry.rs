@@ -4,13 +4,13 @@
 //! process and reset the table of live readers. Closing it would drop the locks of the first. So a
 //! second opening shares the state of the first.
 
-use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use core::ops::Deref;
 use fulgurite_os::platform::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use fulgurite_os::{FileIdentity, fork_generation};
 
+use super::counted::{Strong, Watch};
 use super::shared::Shared;
 use crate::buffer_pool;
 
@@ -28,7 +28,7 @@ struct Entry {
     lock: Option<FileIdentity>,
     /// Entries made before a fork are the parent's.
     generation: u32,
-    shared: Weak<RegisteredEnvironment>,
+    shared: Watch<RegisteredEnvironment>,
 }
 
 /// The use that this process makes of a file.
@@ -36,7 +36,7 @@ pub(super) enum FileUse {
     /// Nothing.
     Unknown,
     /// It is the data file of an open environment.
-    Data(Arc<RegisteredEnvironment>),
+    Data(Strong<RegisteredEnvironment>),
     /// It is the lock file of one.
     Lock,
 }
@@ -55,7 +55,7 @@ pub(super) fn look_up(identity: FileIdentity) -> FileUse {
         let Some(entry) = open.iter().filter(ours).find(is_it) else {
             return FileUse::Unknown;
         };
-        if let Some(shared) = entry.shared.upgrade() {
+        if let Some(shared) = entry.shared.owner() {
             return if entry.data == identity {
                 FileUse::Data(shared)
             } else {
@@ -97,7 +97,7 @@ impl Registration {
     pub(super) fn enter(
         data: FileIdentity,
         lock: Option<FileIdentity>,
-        shared: Weak<RegisteredEnvironment>,
+        shared: Watch<RegisteredEnvironment>,
     ) -> Registration {
         let generation = fork_generation();
         OPEN.lock()

@@ -1,10 +1,10 @@
 //! The reader slots that this thread owns: found without a lock, given up when the thread ends.
 
-use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 use fulgurite_os::platform::thread_local;
 
+use super::counted::{Strong, Watch};
 use super::registry::RegisteredEnvironment;
 use crate::Error;
 use crate::boxed_error::BoxedError;
@@ -17,7 +17,7 @@ thread_local! {
 /// A slot this thread has in an environment, through one handle of it.
 struct ThreadSlot {
     handle: u64,
-    shared: Weak<RegisteredEnvironment>,
+    shared: Watch<RegisteredEnvironment>,
     slot: Slot,
 }
 
@@ -28,7 +28,7 @@ impl Drop for ThreadSlots {
         for bound in &self.0 {
             // Environments closed before the thread ended have freed the slot; in a forked child it
             // is the parent's.
-            if let Some(shared) = bound.shared.upgrade()
+            if let Some(shared) = bound.shared.owner()
                 && shared.is_of_this_process()
                 && let Some(lock) = &shared.lock
             {
@@ -40,7 +40,7 @@ impl Drop for ThreadSlots {
 
 /// This thread's slot: the one it has, else a new one that it keeps until it ends.
 pub(super) fn take_slot(
-    shared: &Arc<RegisteredEnvironment>,
+    shared: &Strong<RegisteredEnvironment>,
     lock: &LockFile,
     handle: u64,
 ) -> Result<Slot, BoxedError> {
@@ -60,17 +60,17 @@ pub(super) fn take_slot(
 
 #[cold]
 fn bind(
-    shared: &Arc<RegisteredEnvironment>,
+    shared: &Strong<RegisteredEnvironment>,
     lock: &LockFile,
     handle: u64,
 ) -> Result<Slot, BoxedError> {
     let slot = lock.take_slot_bound(handle)?;
     let noted = SLOTS.try_with(|slots| {
         let mut slots = slots.try_borrow_mut().ok()?;
-        slots.0.retain(|bound| bound.shared.strong_count() > 0);
+        slots.0.retain(|bound| bound.shared.is_owned());
         slots.0.push(ThreadSlot {
             handle,
-            shared: Arc::downgrade(shared),
+            shared: shared.watch(),
             slot,
         });
         Some(())
