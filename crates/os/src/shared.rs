@@ -13,6 +13,9 @@ use crate::{File, FileRole, SharedMutex};
 
 /// A shared, writable mapping of a small file. Only atomics and process-shared mutexes are ever
 /// lent from it.
+///
+/// Callers ask for aligned offsets inside the mapping. For any other offset they get spare words,
+/// which no file has. So a fault of this program reaches no other process, and needs no panic.
 #[derive(Debug)]
 pub struct SharedMap {
     base: NonNull<u8>,
@@ -63,8 +66,6 @@ impl SharedMap {
     }
 
     /// The 32-bit word at `offset`.
-    /// # Panics
-    /// When the offset is unaligned or the word does not lie in the mapping.
     #[must_use]
     #[inline(always)]
     pub fn word32(&self, offset: usize) -> &AtomicU32 {
@@ -75,8 +76,6 @@ impl SharedMap {
     }
 
     /// The 64-bit word at `offset`.
-    /// # Panics
-    /// When the offset is unaligned or the word does not lie in the mapping.
     #[must_use]
     #[inline(always)]
     pub fn word64(&self, offset: usize) -> &AtomicU64 {
@@ -87,11 +86,10 @@ impl SharedMap {
     }
 
     /// `N` 64-bit words from `offset` on.
-    /// # Panics
-    /// When the offset is unaligned or the words do not lie in the mapping.
     #[must_use]
     #[inline(always)]
     pub fn words<const N: usize>(&self, offset: usize) -> &[AtomicU64; N] {
+        const { assert!(N <= SPARE.len(), "the spare words suffice") };
         let at = self.checked(offset, 8 * N, 8).cast::<[AtomicU64; N]>();
         // SAFETY: `checked` has verified bounds and alignment, and the mapping lives as long as
         // `self`. The words are atomics, so that other processes may change them.
@@ -99,8 +97,6 @@ impl SharedMap {
     }
 
     /// The process-shared mutex at `offset`.
-    /// # Panics
-    /// When the offset is unaligned or the mutex does not lie in the mapping.
     #[must_use]
     #[inline]
     pub fn mutex(&self, offset: usize) -> SharedMutex<'_> {
@@ -110,19 +106,27 @@ impl SharedMap {
 
     #[inline(always)]
     fn checked(&self, offset: usize, len: usize, align: usize) -> NonNull<u8> {
+        debug_assert!(len <= size_of_val(&SPARE), "the spare words suffice");
         let is_inside = offset.checked_add(len).is_some_and(|end| end <= self.len);
         if !is_inside || !offset.is_multiple_of(align) {
-            refuse();
+            return spare();
         }
-        // SAFETY: `is_inside` keeps the range inside the mapping, because `refuse` does not return.
+        // SAFETY: `is_inside` keeps the range inside the mapping.
         unsafe { self.base.add(offset) }
     }
 }
 
+/// The words for offsets that are not in a mapping.
+static SPARE: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
 #[cold]
 #[inline(never)]
-fn refuse() -> ! {
-    panic!("a shared word is unaligned or lies outside the lock file");
+fn spare() -> NonNull<u8> {
+    debug_assert!(
+        false,
+        "a shared word is unaligned or lies outside the lock file"
+    );
+    NonNull::from(&SPARE).cast()
 }
 
 impl Drop for SharedMap {
