@@ -2,11 +2,35 @@
 
 use alloc::boxed::Box;
 
-use crate::hash::FxHashMap;
+use core::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
+use crate::hash::{HashTable, TableEntry};
 
 /// A number for each name. The C library shares the compiled code with the engine.
 #[derive(Debug, Default)]
-pub struct NameMap(FxHashMap<Box<[u8]>, usize>);
+pub struct NameMap(HashTable<NumberedName>);
+
+#[derive(Debug)]
+struct NumberedName {
+    name: Box<[u8]>,
+    number: usize,
+}
+
+impl TableEntry for NumberedName {
+    type Key = [u8];
+
+    fn key(&self) -> &[u8] {
+        &self.name
+    }
+
+    fn hash(key: &[u8]) -> u64 {
+        let mut hasher = FxHasher::default();
+        hasher.write(key);
+        hasher.finish()
+    }
+}
 
 impl NameMap {
     /// Returns how many names have a number.
@@ -25,13 +49,21 @@ impl NameMap {
     #[must_use]
     #[inline(never)]
     pub fn get(&self, name: &[u8]) -> Option<usize> {
-        self.0.get(name).copied()
+        Some(self.0.get(name)?.number)
     }
 
     /// Sets the number of a name.
     #[inline(never)]
     pub fn insert(&mut self, name: &[u8], number: usize) {
-        self.0.insert(name.into(), number);
+        match self.0.get_mut(name) {
+            Some(known) => known.number = number,
+            None => {
+                self.0.add(NumberedName {
+                    name: name.into(),
+                    number,
+                });
+            }
+        }
     }
 
     /// Forgets a name.

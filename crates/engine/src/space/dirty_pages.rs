@@ -3,11 +3,9 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use hashbrown::hash_map::{Entry, VacantEntry};
-use rustc_hash::FxBuildHasher;
 
 use super::page_order::sort_ascending;
-use crate::hash::FxHashMap;
+use crate::hash::{HashTable, TableEntry};
 use fulgurite_format::{Pgno, copy_without_gap};
 
 use crate::boxed_error::BoxedError;
@@ -28,6 +26,7 @@ const RETAINED_MAX: usize = 1 << 14;
 /// A private page, or a private overflow run, in memory.
 #[derive(Debug)]
 pub(super) struct DirtyPage {
+    pgno: Pgno,
     pub(super) bytes: Box<[u8]>,
     pub(super) checked: Checked,
 }
@@ -43,18 +42,33 @@ pub(super) enum Checked {
 }
 
 impl DirtyPage {
-    fn unchecked(bytes: Box<[u8]>) -> DirtyPage {
+    fn unchecked(pgno: Pgno, bytes: Box<[u8]>) -> DirtyPage {
         DirtyPage {
+            pgno,
             bytes,
             checked: Checked::Nothing,
         }
     }
 }
 
+impl TableEntry for DirtyPage {
+    type Key = Pgno;
+
+    #[inline(always)]
+    fn key(&self) -> &Pgno {
+        &self.pgno
+    }
+
+    #[inline(always)]
+    fn hash(key: &Pgno) -> u64 {
+        key.0
+    }
+}
+
 /// Private pages and private overflow runs in memory, by the number of their first page.
 #[derive(Debug, Default)]
 pub(crate) struct DirtyPages {
-    buffers: FxHashMap<Pgno, DirtyPage>,
+    buffers: HashTable<DirtyPage>,
     bytes: usize,
     /// Unused buffers, with their old contents.
     unused: Buffers,
@@ -104,14 +118,27 @@ impl DirtyPages {
         pgno: Pgno,
         load: impl FnOnce() -> Result<&'a [u8], BoxedError>,
     ) -> Result<&mut DirtyPage, BoxedError> {
-        match self.buffers.entry(pgno) {
-            Entry::Occupied(entry) => Ok(entry.into_mut()),
-            Entry::Vacant(entry) => {
-                let page = load_page(entry, load, &mut self.unused.pages)?;
-                self.bytes += page.bytes.len();
-                Ok(page)
+        let index = match self.buffers.find(&pgno) {
+            Some(index) => index,
+            None => {
+                self.load_page(pgno, load)?;
+                self.buffers.len() - 1
             }
-        }
+        };
+        let page = self.buffers.at_mut(index);
+        page.ok_or_else(BoxedError::no_memory)
+    }
+
+    /// Adds a copy of the bytes that `load` lends.
+    #[cold]
+    #[inline(never)]
+    fn load_page<'a>(
+        &mut self,
+        pgno: Pgno,
+        load: impl FnOnce() -> Result<&'a [u8], BoxedError>,
+    ) -> Result<(), BoxedError> {
+        let bytes = copy_of(load()?, &mut self.unused.pages)?;
+        self.insert(pgno, bytes)
     }
 
     /// Adds a buffer for one page, with unspecified contents.
@@ -125,7 +152,7 @@ impl DirtyPages {
             Some(unused) => unused,
             None => zeros(page_size)?.into(),
         };
-        Ok(self.add(pgno, bytes))
+        self.add(pgno, bytes)
     }
 
     /// Adds a copy of a tree page. Its free space is zeros, or as it was in the page.
@@ -143,7 +170,7 @@ impl DirtyPages {
             }
             None => copy_of(page, &mut self.unused.pages)?,
         };
-        Ok(self.add(pgno, bytes))
+        self.add(pgno, bytes)
     }
 
     /// Makes room for a number of pages.
@@ -152,18 +179,21 @@ impl DirtyPages {
     }
 
     /// Adds a page with unchecked nodes; any old page of that number is dropped.
-    fn add(&mut self, pgno: Pgno, bytes: Box<[u8]>) -> &mut [u8] {
+    fn add(&mut self, pgno: Pgno, bytes: Box<[u8]>) -> Result<&mut [u8], BoxedError> {
         self.bytes += bytes.len();
-        let page = match self.buffers.entry(pgno) {
-            Entry::Occupied(entry) => {
-                let page = entry.into_mut();
-                self.bytes -= page.bytes.len();
-                *page = DirtyPage::unchecked(bytes);
-                page
+        let page = DirtyPage::unchecked(pgno, bytes);
+        let known = self.buffers.find(&pgno);
+        let added = match known {
+            None => self.buffers.add(page).ok_or_else(BoxedError::no_memory)?,
+            Some(index) => {
+                let old = self.buffers.at_mut(index);
+                let old = old.ok_or_else(BoxedError::no_memory)?;
+                self.bytes -= old.bytes.len();
+                *old = page;
+                old
             }
-            Entry::Vacant(entry) => entry.insert(DirtyPage::unchecked(bytes)),
         };
-        &mut page.bytes
+        Ok(&mut added.bytes)
     }
 
     /// Adds a run of `len` bytes that consists of these parts, and zeros.
@@ -187,13 +217,13 @@ impl DirtyPages {
             run.extend_from_slice(part);
         }
         run.resize(len, 0);
-        self.insert(first, run.into());
-        Ok(())
+        self.insert(first, run.into())
     }
 
-    pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) {
+    pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) -> Result<(), BoxedError> {
         debug_assert!(pgno >= Pgno::FIRST_DATA, "meta pages are never private");
-        self.add(pgno, bytes);
+        self.add(pgno, bytes)?;
+        Ok(())
     }
 
     /// Adds a copy of the tree page `from` as page `to`; nothing if `from` is not in memory.
@@ -207,7 +237,7 @@ impl DirtyPages {
             }
             _ => old.into(),
         };
-        Some(self.add(to, bytes))
+        self.add(to, bytes).ok()
     }
 
     /// Forgets the page or run that begins at `pgno`, without writing it.
@@ -228,14 +258,14 @@ impl DirtyPages {
             self.recycle_buffers(page_size);
         }
         if self.buffers.capacity() > RETAINED_MAX {
-            self.buffers = FxHashMap::default();
+            self.buffers = HashTable::default();
         }
         empty(&mut self.numbers, RETAINED_MAX);
     }
 
     /// Keeps the buffers for other pages, as many as may be.
     fn recycle_buffers(&mut self, page_size: usize) {
-        for (_, DirtyPage { bytes, .. }) in self.buffers.drain() {
+        for DirtyPage { bytes, .. } in self.buffers.drain() {
             if bytes.len() == page_size {
                 if self.unused.pages.len() < pages_max(page_size) {
                     self.unused.pages.push(bytes);
@@ -262,7 +292,7 @@ impl DirtyPages {
     ) -> Result<(), BoxedError> {
         let mut numbers = core::mem::take(&mut self.numbers);
         numbers.clear();
-        numbers.extend(self.buffers.keys());
+        numbers.extend(self.buffers.iter().map(|page| page.pgno));
         sort_ascending(&mut numbers);
         self.write_all(&numbers, page_store, page_size)?;
         if !page_store.finish() {
@@ -302,18 +332,6 @@ impl DirtyPages {
         }
         write(page_store, start, &parts)
     }
-}
-
-/// Adds a copy of the bytes that `load` lends.
-#[cold]
-#[inline(never)]
-fn load_page<'p, 'a>(
-    entry: VacantEntry<'p, Pgno, DirtyPage, FxBuildHasher>,
-    load: impl FnOnce() -> Result<&'a [u8], BoxedError>,
-    unused: &mut Vec<Box<[u8]>>,
-) -> Result<&'p mut DirtyPage, BoxedError> {
-    let bytes = copy_of(load()?, unused)?;
-    Ok(entry.insert(DirtyPage::unchecked(bytes)))
 }
 
 /// A copy of a page, in a unused buffer if there is one.

@@ -13,7 +13,7 @@
 //! Undoing a level forgets the pages that it took. Committing it frees the pages that it listed.
 //! There is no second kind of page, and pages of a level are written early like all others.
 
-use crate::hash::FxHashSet;
+use crate::hash::PgnoTable;
 use alloc::vec::Vec;
 use fulgurite_format::Pgno;
 
@@ -79,7 +79,7 @@ impl WriterPages<'_> {
     }
 
     /// Keeps memory for the next level.
-    fn keep_for_levels(&mut self, mut taken: FxHashSet<Pgno>, mut freed: Vec<Pgno>) {
+    fn keep_for_levels(&mut self, mut taken: PgnoTable, mut freed: Vec<Pgno>) {
         if taken.capacity() <= RETAINED_MAX && freed.capacity() <= RETAINED_MAX {
             taken.clear();
             freed.clear();

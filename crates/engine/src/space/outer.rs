@@ -1,6 +1,6 @@
 //! The pages that surround a level of nested transactions.
 
-use crate::hash::FxHashSet;
+use crate::hash::PgnoTable;
 use alloc::vec::Vec;
 use fulgurite_format::Pgno;
 
@@ -8,6 +8,6 @@ use fulgurite_format::Pgno;
 #[derive(Debug)]
 pub(super) struct OuterLevel {
     pub(super) base_last: Pgno,
-    pub(super) reclaimed: FxHashSet<Pgno>,
+    pub(super) reclaimed: PgnoTable,
     pub(super) freed: Vec<Pgno>,
 }

@@ -1,7 +1,7 @@
 //! Free pages, sorted so that runs can be found.
 
 use super::page_order::sort_descending;
-use crate::hash::FxHashSet;
+use crate::hash::PgnoTable;
 use crate::memory::empty;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
@@ -104,7 +104,7 @@ impl Pool {
 
     /// Drops the pages behind `last`, and those among `gone`. Costs a search for each of `gone`
     /// where none of them is there.
-    pub(crate) fn drop_pages(&mut self, last: Pgno, gone: &FxHashSet<Pgno>) {
+    pub(crate) fn drop_pages(&mut self, last: Pgno, gone: &PgnoTable) {
         if !self.unsettled {
             let behind = self.pages.partition_point(|pgno| *pgno > last);
             let behind = behind.min(self.pages.len());
@@ -268,13 +268,19 @@ mod tests {
         assert!(!pool.settle(), "and stays noticed");
     }
 
+    fn table_of(numbers: &[u64]) -> PgnoTable {
+        let mut table = PgnoTable::default();
+        table.extend(numbers.iter().copied().map(Pgno));
+        table
+    }
+
     #[test]
     fn pages_can_be_dropped() {
         for more in [&[4][..], &[4, 9]] {
             let mut pool = pool_of(&[3, 5, 8, 12, 13]);
             pool.add(more.iter().copied().map(Pgno));
-            pool.drop_pages(Pgno(9), &[Pgno(7), Pgno(2)].into_iter().collect());
-            pool.drop_pages(Pgno(8), &[Pgno(5)].into_iter().collect());
+            pool.drop_pages(Pgno(9), &table_of(&[7, 2]));
+            pool.drop_pages(Pgno(8), &table_of(&[5]));
             assert!(pool.settle());
             assert_eq!(pool.pages(), [Pgno(8), Pgno(4), Pgno(3)]);
         }

@@ -1,6 +1,6 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
-use crate::hash::FxHashSet;
+use crate::hash::PgnoTable;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fulgurite_format::{
@@ -44,11 +44,11 @@ pub(crate) struct WriterPages<'env> {
     pub(super) has_buffers: bool,
     /// Pages up to `base_last` in private use: taken from the free list, or by a level from the
     /// loose pages.
-    pub(super) reclaimed: FxHashSet<Pgno>,
+    pub(super) reclaimed: PgnoTable,
     /// The surroundings of the innermost level, if there are levels.
     pub(super) outer: Vec<OuterLevel>,
     /// Empty lists for the next level.
-    pub(super) unused_level: Option<(FxHashSet<Pgno>, Vec<Pgno>)>,
+    pub(super) unused_level: Option<(PgnoTable, Vec<Pgno>)>,
     /// Private pages given up again.
     pub(super) loose: Vec<Pgno>,
     /// Pages from the free list, unused so far.
@@ -99,7 +99,7 @@ impl<'env> WriterPages<'env> {
             dirty: DirtyPages::default(),
             stores_in_map: environment.has_writable_map(),
             has_buffers: false,
-            reclaimed: FxHashSet::default(),
+            reclaimed: PgnoTable::default(),
             outer: Vec::new(),
             unused_level: None,
             loose: Vec::new(),
@@ -186,7 +186,7 @@ impl<'env> WriterPages<'env> {
     pub(crate) fn forget_all(&mut self) {
         self.dirty.clear(self.page_size());
         if self.reclaimed.capacity() > RETAINED_MAX {
-            self.reclaimed = FxHashSet::default();
+            self.reclaimed = PgnoTable::default();
         }
         self.reclaimed.clear();
         self.outer.clear();
@@ -291,7 +291,7 @@ impl<'env> WriterPages<'env> {
             let run = self.environment.mapping().run_mut(first, bytes.len())?;
             run.copy_from_slice(&bytes);
         } else {
-            self.dirty.insert(first, bytes);
+            self.dirty.insert(first, bytes)?;
         }
         Ok(())
     }
@@ -426,7 +426,7 @@ impl PagesMut for WriterPages<'_> {
             }
             return PageMut::parse(self.page_mut(pgno)?, pgno, kind).map_err(Error::at(pgno));
         }
-        let DirtyPage { bytes, checked } = self.dirty_page(pgno, self.page_size())?;
+        let DirtyPage { bytes, checked, .. } = self.dirty_page(pgno, self.page_size())?;
         let page = PageMut::parse(bytes, pgno, kind).map_err(Error::at(pgno))?;
         if *checked == Checked::Nothing {
             page.view().check_nodes().map_err(Error::at(pgno))?;
@@ -439,7 +439,7 @@ impl PagesMut for WriterPages<'_> {
         if self.stores_in_map {
             return Ok((self.sound_page_mut(pgno, PageKind::Leaf)?, false));
         }
-        let DirtyPage { bytes, checked } = self.dirty_page(pgno, self.page_size())?;
+        let DirtyPage { bytes, checked, .. } = self.dirty_page(pgno, self.page_size())?;
         let page = PageMut::parse(bytes, pgno, PageKind::Leaf).map_err(Error::at(pgno))?;
         if *checked == Checked::Nothing {
             page.view().check_nodes().map_err(Error::at(pgno))?;
@@ -467,7 +467,7 @@ impl PagesMut for WriterPages<'_> {
                 .ok()
                 .and_then(|count| count.checked_mul(page_size));
             let len = len.ok_or(Error::MapFull(u64::MAX))?;
-            self.dirty.insert(first, zeros(len)?.into());
+            self.dirty.insert(first, zeros(len)?.into())?;
         }
         Ok(first)
     }

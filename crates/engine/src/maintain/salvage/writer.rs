@@ -1,9 +1,9 @@
 //! The new environment: stores records one by one, in transactions of bounded size.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::path::Path;
 
-use crate::hash::FxHashMap;
 use fulgurite_format::{DatabaseFlags, TreeRecord};
 use fulgurite_os::{FileIdentity, FileRole};
 
@@ -54,7 +54,7 @@ pub(super) struct RecordWriter<'e> {
     txn: Option<WriteTxn<'e>>,
     targets: Vec<OutputDatabase>,
     /// The indexes of the named databases.
-    numbers: FxHashMap<Vec<u8>, usize>,
+    numbers: HashMap<Vec<u8>, usize>,
     /// True if the value trees of a database have leaves like those of a plain one.
     has_duplicates: bool,
     pending_bytes: u64,
@@ -74,7 +74,7 @@ impl<'e> RecordWriter<'e> {
             environment,
             txn: None,
             targets: vec![main],
-            numbers: FxHashMap::default(),
+            numbers: HashMap::default(),
             has_duplicates: false,
             pending_bytes: 0,
             options,
