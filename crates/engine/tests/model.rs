@@ -1,8 +1,10 @@
 //! Random operations against an ordered map, with aborts, reopening and readers held open.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use fulgurite::{Environment, KeyOrder, Snapshot};
+use fulgurite::{Database, Environment, KeyOrder, Snapshot};
+use fulgurite_format::{Meta, Pgno};
 
 /// A small deterministic generator: tests must repeat.
 struct Random(u64);
@@ -44,14 +46,35 @@ fn contents(txn: &impl Snapshot, name: &str) -> Model {
     found
 }
 
-fn run(seed: u64, rounds: u64, dirty: usize, write_map: bool) {
+/// Makes an empty environment with pages of a size that another system has.
+fn make_with_pages_of(page_bytes: u32, directory: &Path) {
+    drop(Environment::options().open(directory).unwrap());
+    let file = directory.join("data.mdb");
+    let mut meta = Meta::read(&std::fs::read(&file).unwrap()).unwrap();
+    meta.free.pad = page_bytes;
+    let pages = [0, 1].map(|number| meta.to_page(Pgno(number)));
+    std::fs::write(&file, pages.concat()).unwrap();
+}
+
+/// Runs random operations in a store with pages of this size; in one with the system's for `None`.
+fn run(seed: u64, rounds: u64, dirty: usize, write_map: bool, page_bytes: Option<u32>) {
     let directory = tempfile::tempdir().unwrap();
+    if let Some(page_bytes) = page_bytes {
+        make_with_pages_of(page_bytes, directory.path());
+    }
     let mut random = Random(seed);
     let mut model = Model::new();
     let options = Environment::options()
         .dirty_bytes_max(dirty)
         .write_map(write_map);
     let mut environment = options.open(directory.path()).unwrap();
+    if let Some(page_bytes) = page_bytes {
+        let txn = environment.read().unwrap();
+        assert_eq!(
+            txn.stat(Database::MAIN).unwrap().page_size,
+            page_bytes as usize
+        );
+    }
     for round in 0..rounds {
         if random.below(10) == 0 {
             drop(environment);
@@ -130,15 +153,32 @@ fn run(seed: u64, rounds: u64, dirty: usize, write_map: bool) {
 
 #[test]
 fn behaves_like_an_ordered_map() {
-    run(0x5eed, 150, 256 << 20, false);
+    run(0x5eed, 150, 256 << 20, false, None);
 }
 
 #[test]
 fn behaves_like_an_ordered_map_when_pages_spill() {
-    run(0xf00d, 100, 64 << 10, false);
+    run(0xf00d, 100, 64 << 10, false, None);
 }
 
 #[test]
 fn behaves_like_an_ordered_map_through_a_writable_map() {
-    run(0xbeef, 100, 256 << 20, true);
+    run(0xbeef, 100, 256 << 20, true, None);
+}
+
+/// Systems have pages of 16 or 64 KiB too. The format's largest page has 32, which LMDB uses there.
+#[test]
+fn behaves_like_an_ordered_map_with_pages_of_other_systems() {
+    for page_bytes in [1 << 11, 1 << 14, 1 << 15] {
+        run(0xcafe, 60, 256 << 20, false, Some(page_bytes));
+        run(0xface, 40, 256 << 10, false, Some(page_bytes));
+    }
+}
+
+/// Map pages that are larger than those of the system can be written through the map, too.
+#[test]
+fn behaves_like_an_ordered_map_through_a_writable_map_with_large_pages() {
+    for page_bytes in [1 << 14, 1 << 15] {
+        run(0xbabe, 40, 256 << 20, true, Some(page_bytes));
+    }
 }
