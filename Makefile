@@ -11,7 +11,7 @@ OPERATIONS ?= 500000
 SOAK_SECONDS ?= 3600
 
 .PHONY: help demo quick test soak release package install bench bench-full bench-replication bench-seeds instructions size bench-lmdb programs clients \
-    differential crash faults damage fuzz sanitize lint clean setup site
+    differential cross crash faults damage fuzz sanitize lint clean setup site
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
@@ -29,6 +29,7 @@ help:
 	@echo "make size             print the size of our C library by crate, next to LMDB's"
 	@echo "make bench-lmdb       measure liblmdb.so against a real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their tests"
+	@echo "make cross            build the C library for musl and for aarch64, and test it there"
 	@echo "make clients          run LDAP clients and servers of ten kinds against our server"
 	@echo "make differential     random operations for slapd and our server (OPERATIONS=$(OPERATIONS))"
 	@echo "make soak             two of our servers and a slapd under kills and cuts (SOAK_SECONDS=$(SOAK_SECONDS))"
@@ -101,6 +102,10 @@ bench-lmdb:
 programs:
 	@scripts/setup.sh programs
 	@scripts/programs.sh
+
+cross:
+	@scripts/setup.sh cross
+	@scripts/cross.sh
 
 clients:
 	@scripts/setup.sh clients

@@ -66,7 +66,7 @@ build() { # FEATURES [OPTION]...
 
 if [ -n "${EXTRAS:-}" ]; then
     build extras "$@"
-    folder=${CARGO_TARGET_DIR:-target}/lmdb
+    folder=${CARGO_TARGET_DIR:-target}${target[1]:+/${target[1]}}/lmdb
     for kind in so a; do
         cp "$folder/liblmdb.$kind" "$folder/libfulgurite.$kind.new"
         mv "$folder/libfulgurite.$kind.new" "$folder/libfulgurite.$kind"

@@ -9,6 +9,7 @@
 #   scripts/setup.sh release   also what packs a release
 #   scripts/setup.sh clients   LDAP clients of other languages and servers that look things up, under build/
 #   scripts/setup.sh programs  what runs programs on our liblmdb.so: slapd's, Postfix's, Knot's, ... files, under build/
+#   scripts/setup.sh cross     compilers for other machines and C libraries, and what runs their programs
 #   scripts/setup.sh hdb       slapd 2.4 with back-hdb and back-bdb, which founding papers measured, under build/
 #   scripts/setup.sh bench     other key/value stores and slapd, which ours are measured beside, under build/
 #   scripts/setup.sh all       everything: also Python clients and the real LMDB 0.9.36, under build/
@@ -366,6 +367,21 @@ need_mdbx() { # FOLDER
     echo "setup: libmdbx of crate mdbx-sys $mdbx_release is built in $1"
 }
 
+# The tools of scripts/cross.sh.
+need_cross() {
+    need musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lmdb-utils binutils
+    local target libraries
+    libraries=$(rustc --print sysroot)/lib/rustlib
+    for target in x86_64-unknown-linux-musl aarch64-unknown-linux-gnu; do
+        [ ! -d "$libraries/$target/lib" ] || continue
+        command -v rustup >/dev/null || {
+            echo "setup: please install Rust's standard library for $target" >&2
+            exit 1
+        }
+        rustup target add "$target"
+    done
+}
+
 # The programs that scripts/programs.sh runs on our liblmdb.so.
 need_programs() {
     need liblmdb-dev lmdb-utils ldap-utils pkg-config
@@ -412,6 +428,7 @@ case "${1:-all}" in
         need_memcached
         need_redis
         ;;
+    cross) need_rust; need_cross ;;
     hdb) need_hdb ;;
     clients)
         need_rust
@@ -425,5 +442,5 @@ case "${1:-all}" in
         need_memcached_clients
         ;;
     programs) need_rust; need_programs ;;
-    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, package, site, release, clients, programs, hdb, bench and all" >&2; exit 2 ;;
+    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, package, site, release, clients, programs, cross, hdb, bench and all" >&2; exit 2 ;;
 esac
