@@ -357,12 +357,8 @@ impl<'a> PageMut<'a> {
         if written.is_none() {
             return false;
         }
-        let offsets = self.offsets_mut(count + 1);
-        if index < count && shift_up(offsets, index..count, 1).is_none() {
+        if insert_offset(self.offsets_mut(count + 1), index, at).is_none() {
             return false;
-        }
-        if let Some(stored) = offsets.get_mut(index) {
-            *stored = layout::from_page_offset(at).to_le_bytes();
         }
         self.count += 1;
         self.upper = at;
@@ -546,10 +542,7 @@ impl<'a> PageMut<'a> {
         let at = self.upper - len;
         let count = self.count;
         let offsets = self.offsets_mut(count + 1);
-        shift_up(offsets, index..count, 1).ok_or(Malformed::Node(index))?;
-        if let Some(stored) = offsets.get_mut(index) {
-            *stored = layout::from_page_offset(at).to_le_bytes();
-        }
+        insert_offset(offsets, index, at).ok_or(Malformed::Node(index))?;
         self.count += 1;
         self.upper = at;
         self.store_bounds();
@@ -583,6 +576,20 @@ impl<'a> PageMut<'a> {
             .and_then(|()| put(self.bytes, layout::UPPER_AT, &upper.to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
     }
+}
+
+/// Stores where a node begins as entry `index`. The offsets behind it move up by one; the last of
+/// them is unused. Returns `None`, with nothing changed, if there is no such entry.
+// A call, because compiled into its callers the length of the rest is not seen to be in bounds.
+#[inline(never)]
+fn insert_offset(offsets: &mut [[u8; 2]], index: usize, at: usize) -> Option<()> {
+    let rest = offsets.get_mut(index..)?;
+    let moved = rest.len().checked_sub(1)?;
+    if moved > 0 {
+        rest.copy_within(..moved, 1);
+    }
+    *rest.first_mut()? = layout::from_page_offset(at).to_le_bytes();
+    Some(())
 }
 
 #[cfg(test)]
