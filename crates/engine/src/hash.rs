@@ -15,6 +15,9 @@ const PLACES_MIN: usize = 16;
 /// for each place.
 const PLACES_RETAINED_MAX: usize = 1024;
 
+/// The number in an empty place: no entry has it.
+const EMPTY: u32 = u32::MAX;
+
 /// Odd, near 2^64 divided by the golden ratio: products of neighbours lie far from each other.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -33,7 +36,7 @@ pub(crate) trait TableEntry {
 #[derive(Debug)]
 pub(crate) struct HashTable<E> {
     entries: Vec<E>,
-    /// The number of an entry, counted from 1; 0 in an empty place.
+    /// The number of an entry, or [`EMPTY`].
     places: Vec<u32>,
     /// The number of low bits that a hash loses to become the number of a place.
     shift: u32,
@@ -77,7 +80,7 @@ impl<E> HashTable<E> {
         if self.places.len() > PLACES_RETAINED_MAX.max(32 * self.len()) {
             (self.places, self.shift) = (Vec::new(), u64::BITS - 1);
         }
-        self.places.fill(0);
+        self.places.fill(EMPTY);
         self.entries.drain(..)
     }
 
@@ -94,17 +97,18 @@ impl<E> HashTable<E> {
         (place + 1) & self.places.len().wrapping_sub(1)
     }
 
-    /// The index of the entry whose number is at a place; none at an empty place.
+    /// The index of the entry whose number is at a place; `None` at an empty place.
     #[inline(always)]
     fn index_at(&self, place: usize) -> Option<usize> {
-        (*self.places.get(place)? as usize).checked_sub(1)
+        let number = *self.places.get(place)?;
+        (number != EMPTY).then_some(number as usize)
     }
 
     /// Stores the number of an entry at a place; `None` empties it.
     #[inline(always)]
     fn set_place(&mut self, place: usize, index: Option<usize>) {
         if let Some(number) = self.places.get_mut(place) {
-            *number = index.map_or(0, |index| index as u32 + 1);
+            *number = index.map_or(EMPTY, |index| index as u32);
         }
     }
 }
@@ -120,13 +124,29 @@ impl<E: TableEntry> HashTable<E> {
     #[inline(always)]
     pub(crate) fn find(&self, key: &E::Key) -> Option<usize> {
         let mut place = self.first_place(key);
-        while let Some(index) = self.index_at(place) {
+        loop {
+            // The number in an empty place is that of no entry, so one check ends the search.
+            let index = *self.places.get(place)? as usize;
             if self.entries.get(index)?.key() == key {
                 return Some(index);
             }
             place = self.next(place);
         }
-        None
+    }
+
+    /// Returns the index of the entry with a key, or else the place for the number of a new one. A
+    /// table without places has none.
+    #[inline(always)]
+    fn locate(&self, key: &E::Key) -> Result<usize, Option<usize>> {
+        let mut place = self.first_place(key);
+        while let Some(number) = self.places.get(place) {
+            match self.entries.get(*number as usize) {
+                None => return Err(Some(place)),
+                Some(entry) if entry.key() == key => return Ok(*number as usize),
+                Some(_) => place = self.next(place),
+            }
+        }
+        Err(None)
     }
 
     /// The place with the number of an entry whose key has this first place. Without an entry it is
@@ -169,20 +189,35 @@ impl<E: TableEntry> HashTable<E> {
 
     /// Adds an entry. Returns an older one with the same key.
     pub(crate) fn insert(&mut self, entry: E) -> Option<E> {
-        match self.get_mut(entry.key()) {
-            Some(old) => Some(core::mem::replace(old, entry)),
-            None => {
-                self.add(entry);
-                None
+        self.replace(entry).1
+    }
+
+    /// As [`HashTable::insert`], and lends the new entry. It is always there.
+    pub(crate) fn replace(&mut self, entry: E) -> (Option<&mut E>, Option<E>) {
+        match self.locate(entry.key()) {
+            Ok(index) => {
+                let known = self.entries.get_mut(index);
+                match known {
+                    Some(known) => {
+                        let old = core::mem::replace(known, entry);
+                        (Some(known), Some(old))
+                    }
+                    None => (None, None),
+                }
             }
+            Err(place) => (self.add(entry, place), None),
         }
     }
 
-    /// Adds an entry, whose key has none, and lends it. It is always there.
-    pub(crate) fn add(&mut self, entry: E) -> Option<&mut E> {
+    /// Adds an entry, whose key has none. `place` is for its number, if the table has places.
+    #[inline]
+    fn add(&mut self, entry: E, mut place: Option<usize>) -> Option<&mut E> {
         debug_assert!(!self.contains(entry.key()), "a key has one entry");
-        self.reserve(1);
-        let place = self.place_of(self.first_place(entry.key()), None);
+        if self.len() >= self.capacity() {
+            self.grow(self.len().saturating_add(1));
+            place = None;
+        }
+        let place = place.unwrap_or_else(|| self.place_of(self.first_place(entry.key()), None));
         self.set_place(place, Some(self.len()));
         self.entries.push(entry);
         self.entries.last_mut()
@@ -242,7 +277,7 @@ impl<E: TableEntry> HashTable<E> {
             .next_power_of_two()
             .max(PLACES_MIN);
         self.places.clear();
-        self.places.resize(places, 0);
+        self.places.resize(places, EMPTY);
         self.shift = u64::BITS - places.trailing_zeros();
         self.entries.reserve(entries.saturating_sub(self.len()));
         for index in 0..self.len() {

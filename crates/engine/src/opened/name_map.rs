@@ -58,7 +58,7 @@ impl NameMap {
         match self.0.get_mut(name) {
             Some(known) => known.number = number,
             None => {
-                self.0.add(NumberedName {
+                self.0.insert(NumberedName {
                     name: name.into(),
                     number,
                 });

@@ -181,18 +181,11 @@ impl DirtyPages {
     /// Adds a page with unchecked nodes; any old page of that number is dropped.
     fn add(&mut self, pgno: Pgno, bytes: Box<[u8]>) -> Result<&mut [u8], BoxedError> {
         self.bytes += bytes.len();
-        let page = DirtyPage::unchecked(pgno, bytes);
-        let known = self.buffers.find(&pgno);
-        let added = match known {
-            None => self.buffers.add(page).ok_or_else(BoxedError::no_memory)?,
-            Some(index) => {
-                let old = self.buffers.at_mut(index);
-                let old = old.ok_or_else(BoxedError::no_memory)?;
-                self.bytes -= old.bytes.len();
-                *old = page;
-                old
-            }
-        };
+        let (added, old) = self.buffers.replace(DirtyPage::unchecked(pgno, bytes));
+        if let Some(old) = old {
+            self.bytes -= old.bytes.len();
+        }
+        let added = added.ok_or_else(BoxedError::no_memory)?;
         Ok(&mut added.bytes)
     }
 
