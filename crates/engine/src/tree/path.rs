@@ -69,6 +69,26 @@ impl Path {
         self.private = 0;
     }
 
+    /// Begins a path of that many levels, whose steps the caller sets. Returns `None`, with nothing
+    /// changed, if there is no room for them yet.
+    #[inline]
+    pub(crate) fn begin(&mut self, levels: usize) -> Option<&mut [Step]> {
+        debug_assert!(levels <= usize::from(DEPTH_MAX));
+        if levels > self.room().len() {
+            return None;
+        }
+        self.len = levels;
+        self.private = 0;
+        Some(self.steps_mut())
+    }
+
+    /// Returns all steps, from the root down.
+    #[inline]
+    pub(crate) fn steps_mut(&mut self) -> &mut [Step] {
+        let len = self.len;
+        self.room_mut().get_mut(..len).unwrap_or_default()
+    }
+
     /// Levels on the path; 0 in an empty tree.
     pub(crate) const fn len(&self) -> usize {
         self.len

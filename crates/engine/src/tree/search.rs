@@ -238,14 +238,16 @@ fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Pat
     let sought = LexicalKey::of(key);
     let mut pgno = tree.record.root;
     let (mut private, mut is_private) = (0, true);
-    for _ in 1..tree.record.depth {
+    let steps = path.begin(usize::from(tree.record.depth))?;
+    let (last, branches) = steps.split_last_mut()?;
+    for step in branches {
         let (bytes, is_marked) = pages.lend_marked(pgno)?;
         is_private &= is_marked;
         private += usize::from(is_private);
         let page = Page::parse(bytes, pgno, PageKind::Branch).ok()?;
         let (index, exact) = page.position_of(1, &sought)?;
         let index = index - usize::from(!exact);
-        path.push(Step { pgno, index }).ok()?;
+        *step = Step { pgno, index };
         pgno = page.child_if_sound(index)?;
         if pgno < Pgno::FIRST_DATA {
             return None;
@@ -254,9 +256,12 @@ fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Pat
     let (bytes, is_marked) = pages.lend_marked(pgno)?;
     private += usize::from(is_private & is_marked);
     let page = Page::parse(bytes, pgno, tree.leaf).ok()?;
-    prefetch_probes(bytes, &page);
+    if !is_marked {
+        // This transaction has copied or changed a private page, so it is in a cache.
+        prefetch_probes(bytes, &page);
+    }
     let (index, exact) = page.position_of(0, &sought)?;
-    path.push(Step { pgno, index }).ok()?;
+    *last = Step { pgno, index };
     debug_assert_eq!(path.len(), usize::from(tree.record.depth));
     path.mark_private(private);
     Some(exact)
@@ -288,31 +293,30 @@ fn touch_rest<P: PagesMut>(
     path: &mut Path,
 ) -> Result<(), BoxedError> {
     prefetch_leaf_nodes(pages.view(), path);
-    let mut copied = false;
-    for level in path.private_levels()..path.len() {
-        let Some(step) = path.step(level) else { break };
+    let private = path.private_levels();
+    let steps = path.steps_mut();
+    let above = private.checked_sub(1).and_then(|above| steps.get(above));
+    let (mut parent, mut copied) = (above.copied(), false);
+    for (level, step) in steps.iter_mut().enumerate().skip(private) {
         let touched = pages.touch(step.pgno, tree.kind_at(level))?;
-        if touched == step.pgno {
-            if copied {
-                let what = Malformed::FreeRecord("a page in use is listed as free");
-                return Err(Error::Corrupted {
-                    page: touched,
-                    what,
-                }
-                .into());
+        if touched != step.pgno {
+            copied = true;
+            match parent {
+                None => tree.record.root = touched,
+                Some(parent) => branch_mut(pages.page_mut(parent.pgno)?, parent.pgno)?
+                    .set_child(parent.index, touched)
+                    .map_err(Error::at(parent.pgno))?,
             }
-            continue;
-        }
-        copied = true;
-        match level.checked_sub(1).and_then(|above| path.step(above)) {
-            None => tree.record.root = touched,
-            Some(parent) => branch_mut(pages.page_mut(parent.pgno)?, parent.pgno)?
-                .set_child(parent.index, touched)
-                .map_err(Error::at(parent.pgno))?,
-        }
-        if let Some(step) = path.step_mut(level) {
             step.pgno = touched;
+        } else if copied {
+            let what = Malformed::FreeRecord("a page in use is listed as free");
+            return Err(Error::Corrupted {
+                page: touched,
+                what,
+            }
+            .into());
         }
+        parent = Some(*step);
     }
     path.mark_private(path.len());
     Ok(())
