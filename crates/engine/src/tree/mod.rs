@@ -20,7 +20,7 @@ mod search;
 mod tests;
 mod walk;
 
-pub(crate) use delete::{clear, remove};
+pub(crate) use delete::{clear, remove, remove_plain};
 pub(crate) use descriptor::Tree;
 pub(crate) use insert::{insert, replace};
 pub(crate) use pages::{Pages, PagesMut};

@@ -1,7 +1,7 @@
 //! Removing records, and moving cursors.
 
 use alloc::vec::Vec;
-use fulgurite_format::{NodeFlags, PageKind};
+use fulgurite_format::NodeFlags;
 
 use super::put::check_plain;
 use super::snapshot::Sealed;
@@ -352,30 +352,43 @@ impl<'env> WriteTxn<'env> {
     ) -> Result<bool, BoxedError> {
         debug_assert!(!self.failed, "a failed transaction makes no change");
         debug_assert!(!path.is_empty(), "the path leads to an entry");
-        let run = {
-            let view = self.pages();
-            let leaf = tree::leaf_of(path, tree)?;
-            let page = view.tree_page_inlined(leaf.pgno, PageKind::Leaf)?;
-            let flags = page.node_flags(leaf.index).map_err(Error::at(leaf.pgno))?;
-            if flags.0 == 0 {
-                None
-            } else {
-                let node = view.leaf_node(leaf)?;
-                check_plain(database, &node)?;
-                (node.flags.0 == NodeFlags::OVERFLOW)
-                    .then(|| value::run_of(view, leaf.pgno, &node))
-                    .transpose()?
-            }
-        };
         self.failed = true;
         self.pages.spill_if_full()?;
-        let good = if tree.has_duplicates() {
-            value::remove_values(&mut self.pages, tree, path)?
-        } else {
-            tree::touch_path(&mut self.pages, tree, path)?;
-            value::release_value(&mut self.pages, &mut tree.record, run)?;
-            tree::remove(&mut self.pages, tree, path)?
-        };
+        if tree.has_duplicates() {
+            let good = value::remove_values(&mut self.pages, tree, path)?;
+            self.trees.get_mut().change_record(database, tree);
+            self.failed = false;
+            return Ok(good);
+        }
+        let removed = tree::remove_plain(&mut self.pages, tree, path)?;
+        self.trees.get_mut().change_record(database, tree);
+        self.failed = false;
+        match removed {
+            Some(good) => Ok(good),
+            None => self.remove_special(database, tree, path),
+        }
+    }
+
+    /// As [`WriteTxn::remove_key`], of an entry with a value outside its leaf, or of a named
+    /// database. The path is private by now: as in the original, the attempt counts as a change.
+    #[cold]
+    #[inline(never)]
+    fn remove_special(
+        &mut self,
+        database: Database,
+        tree: &mut Tree,
+        path: &mut Path,
+    ) -> Result<bool, BoxedError> {
+        let view = self.pages();
+        let leaf = tree::leaf_of(path, tree)?;
+        let node = view.leaf_node(leaf)?;
+        check_plain(database, &node)?;
+        let run = (node.flags.0 == NodeFlags::OVERFLOW)
+            .then(|| value::run_of(view, leaf.pgno, &node))
+            .transpose()?;
+        self.failed = true;
+        value::release_value(&mut self.pages, &mut tree.record, run)?;
+        let good = tree::remove(&mut self.pages, tree, path)?;
         self.trees.get_mut().change_record(database, tree);
         self.failed = false;
         Ok(good)
