@@ -338,7 +338,7 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, BoxedError> {
     pages.free = free;
     settle_loose(pages, !pages.taken.ids().is_empty())?;
     let leaf = tree::leaf_of(&path, &free)?;
-    let Some(entries) = entries_after(pages, leaf, path.len() == 1)? else {
+    let Some(plan) = plan_leaf(pages, leaf, path.len() == 1)? else {
         pages.saving = false;
         return Ok(false);
     };
@@ -349,10 +349,10 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, BoxedError> {
     let own = pages.txnid();
     let mut page = pages.sound_page_mut(leaf.pgno, PageKind::Leaf)?;
     let before = page.view().len();
-    replace_records(&mut page, &taken, &pool, (own, freed.as_slice()))
+    replace_records(&mut page, plan, &taken, &pool, (own, freed.as_slice()))
         .map_err(Error::at(leaf.pgno))?;
     let after = page.view().len();
-    debug_assert_eq!(after, entries);
+    debug_assert_eq!(after, plan.entries);
     let others = pages.free.record.entries.saturating_sub(before as u64);
     pages.free.record.entries = others.saturating_add(after as u64);
     (pages.freed, pages.pool, pages.taken) = (freed, pool, taken);
@@ -363,36 +363,48 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, BoxedError> {
 /// transaction.
 fn replace_records(
     page: &mut PageMut<'_>,
+    plan: LeafPlan,
     taken: &ReclaimedRecords,
     pool: &Pool,
     (own, freed): (Txnid, &[Pgno]),
 ) -> Result<(), Malformed> {
+    let index_of = |page: &PageMut<'_>, id| match plan.taken_at {
+        Some(index) => Ok(index),
+        None => record_index(&page.view(), id).map(|(index, _)| index),
+    };
     for id in taken.ids() {
-        let (index, _) = record_index(&page.view(), *id)?;
-        page.remove(index)?;
+        page.remove(index_of(page, *id)?)?;
     }
     if let Some(newest) = taken.newest().filter(|_| pool.len() > 0) {
-        let (index, _) = record_index(&page.view(), newest)?;
-        put_record(page, index, newest, pool.pages())?;
+        put_record(page, index_of(page, newest)?, newest, pool.pages())?;
     }
     let behind = page.view().len();
     put_record(page, behind, own, freed)
 }
 
-/// Returns the number of entries on the leaf after the new records replace the taken ones. Returns
-/// `None` if a taken record is on another leaf or a new one is too long. The same holds if the leaf
-/// would have to be merged.
-fn entries_after(
+/// The change of the free list's last leaf.
+#[derive(Debug, Clone, Copy)]
+struct LeafPlan {
+    /// Number of entries on the leaf afterwards.
+    entries: usize,
+    /// The entry of the taken record, if there is one. Its rest comes to the same place.
+    taken_at: Option<usize>,
+}
+
+/// Plans how new records replace the taken ones on the leaf. Returns `None` if a taken record is on
+/// another leaf or a new one is too long. The same holds if the leaf would have to be merged.
+fn plan_leaf(
     pages: &WriterPages<'_>,
     leaf: Step,
     is_root: bool,
-) -> Result<Option<usize>, BoxedError> {
+) -> Result<Option<LeafPlan>, BoxedError> {
     debug_assert!(pages.loose.is_empty());
     let page = pages.view().tree_page_inlined(leaf.pgno, PageKind::Leaf)?;
     if leaf.index != page.len() || pages.pool.len() > LEFT_MAX {
         return Ok(None);
     }
     let (mut room, mut entries) = (page.free_space(), page.len());
+    let mut taken_at = None;
     for id in pages.taken.ids() {
         let (index, exact) = record_index(&page, *id).map_err(Error::at(leaf.pgno))?;
         if !exact {
@@ -404,6 +416,7 @@ fn entries_after(
         }
         room += entry_len(node.data.len());
         entries -= 1;
+        taken_at = Some(index);
     }
     let (page_size, node_max) = (pages.page_size(), layout::node_max(pages.page_size()));
     for count in [pages.freed.len(), pages.pool.len()] {
@@ -419,7 +432,11 @@ fn entries_after(
     }
     // The nodes of a damaged leaf may claim more than the page. The change checks them next.
     let used = page_size.saturating_sub(layout::HEADER_LEN + room);
-    Ok((entries > 0 && (is_root || used >= page_size / 4)).then_some(entries))
+    let is_enough = entries > 0 && (is_root || used >= page_size / 4);
+    Ok(is_enough.then_some(LeafPlan {
+        entries,
+        taken_at: taken_at.filter(|_| pages.taken.ids().len() == 1),
+    }))
 }
 
 /// Returns the bytes that a record takes on a leaf, with its offset.
