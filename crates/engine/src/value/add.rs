@@ -1,6 +1,8 @@
 //! Adding a value to a key that has some: the hot path of databases with duplicates. The entry is
 //! looked at once, in the private leaf. Rare cases go to [`add_value`].
 
+use fulgurite_format::PageKind;
+
 use super::duplicates::{NO_VALUE, ValueAt, Values, add_value, store_inner, values_of};
 use crate::Error;
 use crate::boxed_error::BoxedError;
@@ -21,8 +23,10 @@ pub(crate) fn add_if_absent<P: PagesMut>(
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
     let at = {
-        let node = pages.view().leaf_node(leaf)?;
-        match values_of(pages.view(), tree, leaf.pgno, &node)? {
+        let view = pages.view();
+        let page = view.tree_page_inlined(leaf.pgno, PageKind::Leaf)?;
+        let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
+        match values_of(view, tree, leaf.pgno, &node)? {
             Values::One(old) if tree.value_order.compare(value, old).is_eq() => return Ok(true),
             Values::One(_) => ValueAt::One,
             Values::Page(page) => {
