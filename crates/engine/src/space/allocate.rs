@@ -247,6 +247,24 @@ impl WriterPages<'_> {
         self.pool.reserve(2 * USUAL_PAGES);
     }
 
+    /// Takes a page for the copy of another. Mostly it is the next one of the pool.
+    #[inline]
+    pub(super) fn allocate_page(&mut self) -> Result<Pgno, BoxedError> {
+        let takes_next = self.has_buffers
+            && self.loose.is_empty()
+            && self.reserved_free == 0
+            && self.pool.len() > self.reserved_for_record();
+        match self.pool.next().filter(|_| takes_next) {
+            Some(next) if next != self.free.record.root => {
+                self.is_used = true;
+                self.pool.take(1);
+                self.reclaimed.insert(next);
+                Ok(next)
+            }
+            _ => self.allocate_pages(1),
+        }
+    }
+
     pub(super) fn allocate_pages(&mut self, count: u64) -> Result<Pgno, BoxedError> {
         debug_assert!(count > 0, "a run has pages");
         self.is_used = true;

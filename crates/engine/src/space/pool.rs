@@ -41,6 +41,12 @@ impl Pool {
         &self.pages
     }
 
+    /// Returns the page that is taken next, if the pool is settled.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<Pgno> {
+        self.pages.last().copied().filter(|_| !self.unsettled)
+    }
+
     pub(crate) fn contains(&self, pgno: Pgno) -> bool {
         self.pages()
             .binary_search_by(|other| pgno.cmp(other))

@@ -272,7 +272,7 @@ impl<'env> WriterPages<'env> {
     /// Takes a page for the copy of another.
     fn allocate_copy(&mut self, old: Pgno) -> Result<Pgno, BoxedError> {
         debug_assert!(!self.is_private(old), "a private page is changed in place");
-        let own = self.allocate_pages(1)?;
+        let own = self.allocate_page()?;
         if own == old {
             return Err(listed_in_use(old).into());
         }
