@@ -53,6 +53,7 @@ pub fn parts_in_use(page: &[u8]) -> Option<(&[u8], usize, &[u8])> {
 }
 
 /// Where the first used part ends and the second begins; `None` if the header makes no sense.
+#[inline(always)]
 fn used_parts(page: &[u8]) -> Option<(usize, usize)> {
     let lower = layout::to_page_offset(u16_at(page, layout::LOWER_AT)?);
     let upper = layout::to_page_offset(u16_at(page, layout::UPPER_AT)?);

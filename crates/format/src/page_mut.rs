@@ -344,7 +344,7 @@ impl<'a> PageMut<'a> {
 
     /// As [`PageMut::insert`] for a record of a leaf, in fewer steps. Returns `false`, with nothing
     /// changed, if there is no room or no such place.
-    #[inline]
+    #[inline(always)]
     pub fn insert_record(&mut self, index: usize, key: &[u8], value: &[u8]) -> bool {
         let len = layout::leaf_node_len(key.len(), value.len());
         let (count, lower) = (self.count, layout::HEADER_LEN + 2 * self.count);
@@ -563,6 +563,7 @@ impl<'a> PageMut<'a> {
             .0
     }
 
+    #[inline(always)]
     fn store_bounds(&mut self) {
         if let PageKind::Packed(len) = self.kind {
             // They say how many items there are and how much is free, and nothing of where anything

@@ -257,7 +257,7 @@ impl Mapping {
     }
 
     /// Returns where a run begins in the map, after checking that the file has all of it.
-    #[inline]
+    #[inline(always)]
     fn place(&self, first: Pgno, len: usize) -> Result<usize, BoxedError> {
         // Page numbers that would overflow are far behind the end of any file.
         let start = first.0.min(u64::MAX >> 17) << self.page_shift;

@@ -111,7 +111,7 @@ impl Shared {
     }
 
     /// Refuses use after a fork, a failed meta write, or the loss of a page.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_usable(&self) -> Result<(), BoxedError> {
         if self.is_usable() {
             return Ok(());
@@ -225,7 +225,7 @@ impl Shared {
     }
 
     /// Refuses to write where a flush has failed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_writable(&self) -> Result<(), BoxedError> {
         self.check_usable()?;
         if self.flush_failed.load(Ordering::SeqCst) {

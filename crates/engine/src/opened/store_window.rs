@@ -136,7 +136,7 @@ impl State {
 
 impl PageStore<'_> {
     /// Stores pages at `offset`. Returns `false` if the caller must write them by calls.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) -> Result<bool, BoxedError> {
         let Some(map) = &self.state.map else {
             return Ok(false);

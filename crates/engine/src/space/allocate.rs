@@ -248,7 +248,7 @@ impl WriterPages<'_> {
     }
 
     /// Takes a page for the copy of another. Mostly it is the next one of the pool.
-    #[inline]
+    #[inline(always)]
     pub(super) fn allocate_page(&mut self) -> Result<Pgno, BoxedError> {
         let takes_next = self.has_buffers
             && self.loose.is_empty()

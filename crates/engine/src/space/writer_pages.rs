@@ -270,6 +270,7 @@ impl<'env> WriterPages<'env> {
     }
 
     /// Takes a page for the copy of another.
+    #[inline(always)]
     fn allocate_copy(&mut self, old: Pgno) -> Result<Pgno, BoxedError> {
         debug_assert!(!self.is_private(old), "a private page is changed in place");
         let own = self.allocate_page()?;

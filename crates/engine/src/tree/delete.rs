@@ -65,6 +65,7 @@ struct PageRest {
 }
 
 impl PageRest {
+    #[inline(always)]
     fn of(page: &PageMut<'_>) -> PageRest {
         let page = page.view();
         PageRest {
@@ -74,6 +75,7 @@ impl PageRest {
     }
 
     /// Returns true if a page that is no root stays as it is.
+    #[inline(always)]
     const fn is_enough(self, kind: PageKind, page_size: usize) -> bool {
         self.entries >= entries_min(kind) && self.used >= page_size / 4
     }

@@ -18,6 +18,7 @@ use crate::{Error, KeyOrder};
 impl WriteTxn<'_> {
     /// As [`tree::seek`], but looks at the leaf of the record stored last before it goes down from
     /// the root.
+    #[inline(always)]
     pub(super) fn seek_from_hint(
         &mut self,
         database: Database,

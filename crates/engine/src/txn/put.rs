@@ -195,7 +195,7 @@ impl WriteTxn<'_> {
 
     /// Stores a record if only its leaf is involved. Otherwise it makes the path private, and
     /// returns `false`.
-    #[inline]
+    #[inline(always)]
     fn store_in_leaf(
         &mut self,
         database: Database,
@@ -438,6 +438,7 @@ impl WriteTxn<'_> {
     }
 
     /// Checks a value that is a key of an inner tree.
+    #[inline(always)]
     pub(super) fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), BoxedError> {
         debug_assert!(tree.has_duplicates());
         let max = layout::key_max(self.page_size());

@@ -82,7 +82,7 @@ impl ReaderState<'_> {
 
     /// Pins the newest snapshot in the slot that it had, and tells whether that is the one it had.
     /// Where it is not the slot may be taken all the same.
-    #[inline]
+    #[inline(always)]
     fn repin(&mut self) -> bool {
         let Some(slot_cache) = self.slot_cache else {
             return false;

@@ -257,7 +257,7 @@ impl Trees {
     }
 
     /// As [`Trees::change`], of a tree that keeps its orders.
-    #[inline]
+    #[inline(always)]
     pub(super) fn change_record(&mut self, database: Database, tree: &Tree) {
         self.clear_hint();
         match self.get_mut(database) {
@@ -287,7 +287,7 @@ impl Trees {
     }
 
     /// Notes the new state of a tree in which a record was stored at the end of this path.
-    #[inline]
+    #[inline(always)]
     pub(super) fn change_at(&mut self, database: Database, tree: &Tree, path: &Path) {
         debug_assert_eq!(path.len(), usize::from(tree.record.depth));
         debug_assert!(

@@ -520,7 +520,7 @@ impl<'env> WriteTxn<'env> {
         self.cursors.save_positions(pages, &tree, database)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn check_alive(&self) -> Result<(), BoxedError> {
         self.environment.check_usable()?;
         if self.failed {

@@ -10,7 +10,7 @@ use crate::boxed_error::BoxedError;
 use crate::tree::{Pages, PagesMut};
 
 /// Returns the value of a leaf entry of a database without duplicates, from the leaf or from a run.
-#[inline]
+#[inline(always)]
 pub(crate) fn value_of<'p, P: Pages<'p>>(
     pages: P,
     leaf: Pgno,

@@ -240,7 +240,7 @@ pub(crate) fn store_data<P: PagesMut>(
     Ok(())
 }
 
-#[inline]
+#[inline(always)]
 fn leaf_mut<P: PagesMut>(pages: &mut P, pgno: Pgno) -> Result<PageMut<'_>, BoxedError> {
     let bytes = pages.page_mut(pgno)?;
     // Two steps, because the first one is inlined and the second one is free.

@@ -249,7 +249,7 @@ impl DatabaseHandles {
     /// # Errors
     /// EINVAL if the handle is not valid there; BAD_DBI if it was given to another database
     /// meanwhile.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn database(&self, dbi: MDB_dbi, view: &HandleView) -> Outcome<Database> {
         let slot = self.slots.get(dbi as usize).ok_or(Code::INVALID_ARGUMENT)?;
         let opened = slot.opened.load(Ordering::Acquire);
