@@ -1,6 +1,7 @@
 //! Misuse that types cannot rule out is an error. The documentation of the crate has the misuse
 //! that types rule out.
 
+use fulgurite::check::{CheckOptions, check_environment};
 use fulgurite::{
     Database, DatabaseFlags, Environment, Error, KeyOrder, Move, PutFlags, ReadTxn, Snapshot,
 };
@@ -66,6 +67,46 @@ fn a_database_of_another_environment_is_an_error() {
     assert_eq!(txn.get(ours, b"key").unwrap(), Some(&b"a"[..]));
     // These are the same everywhere.
     assert!(txn.stat(Database::MAIN).is_ok() && txn.stat(Database::FREE_LIST).is_ok());
+}
+
+#[test]
+fn a_named_database_is_not_deleted_as_a_key() {
+    let (directory, environment) = environment();
+    let mut named = None;
+    // The main tree has branches.
+    for number in 0..100 {
+        named = Some(with_database(
+            &environment,
+            &format!("database {number:03}"),
+        ));
+    }
+    let named = named.unwrap();
+    for has_cursor in [false, true] {
+        let mut txn = environment.write().unwrap();
+        if has_cursor {
+            txn.open_cursor(Database::MAIN).unwrap();
+        }
+        let refused = txn.delete(Database::MAIN, b"database 042");
+        assert!(matches!(refused, Err(Error::WrongKind(_))), "{refused:?}");
+        // The transaction goes on, with all its pages in use.
+        assert!(!txn.is_failed());
+        txn.put(Database::MAIN, b"plain", b"v").unwrap();
+        assert!(txn.delete(Database::MAIN, b"plain").unwrap());
+        txn.put(named, b"more", b"v").unwrap();
+        txn.commit().unwrap();
+        let checked =
+            check_environment(directory.path(), &CheckOptions::default(), &mut |_, _| ()).unwrap();
+        assert!(checked.report.is_sound(), "{}", checked.report);
+    }
+    // A refused deletion alone leaves a sound file, too.
+    let mut txn = environment.write().unwrap();
+    assert!(txn.delete(Database::MAIN, b"database 000").is_err());
+    txn.commit().unwrap();
+    let checked =
+        check_environment(directory.path(), &CheckOptions::default(), &mut |_, _| ()).unwrap();
+    assert!(checked.report.is_sound(), "{}", checked.report);
+    let txn = environment.read().unwrap();
+    assert_eq!(txn.get(named, b"more").unwrap(), Some(&b"v"[..]));
 }
 
 #[test]
