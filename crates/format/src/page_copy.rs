@@ -25,17 +25,18 @@ pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
 /// Makes `to` the same page as `from`, with zeros in its free space. The free space of `from` is
 /// not read, which saves a third of the cost of an uncached page. A page without a sensible header
 /// is copied as it is. Both slices have one length.
-// Inlined where both lengths are known to be equal, it needs no checks of bounds.
+// The ranges have ends, so that parts of equal lengths are copied wherever this is compiled to.
 #[inline]
 pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
-    let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));
+    let len = from.len();
+    let (head, tail) = used_parts(from).unwrap_or((len, len));
     if let (Some(to), Some(from)) = (to.get_mut(..head), from.get(..head)) {
         to.copy_from_slice(from);
     }
     if let Some(gap) = to.get_mut(head..tail) {
         wipe(gap);
     }
-    if let (Some(to), Some(from)) = (to.get_mut(tail..), from.get(tail..)) {
+    if let (Some(to), Some(from)) = (to.get_mut(tail..len), from.get(tail..len)) {
         to.copy_from_slice(from);
     }
 }

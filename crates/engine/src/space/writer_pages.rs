@@ -388,7 +388,7 @@ impl PagesMut for WriterPages<'_> {
         let copy = if self.stores_in_map {
             self.environment.before_change()?;
             let copy = self.environment.mapping().run_mut(own, old.len())?;
-            copy.copy_from_slice(old);
+            copy_into(copy, old);
             copy
         } else {
             self.dirty.insert_copy(own, old)?
