@@ -16,8 +16,7 @@ cd "$(dirname "$0")/.."
 # mold refuses the linker script below; the toolchain's own linker takes it.
 [ -z "${RUSTFLAGS:-}" ] || export RUSTFLAGS=${RUSTFLAGS//-C link-arg=-fuse-ld=mold/}
 
-# Calls that save no instruction stay calls.
-link=(-C llvm-args=-inline-threshold=100)
+link=()
 # Equal functions become one, where the linker knows how: lld and mold do, and those of GNU do not.
 # The linker that a compiler uses differs with its version and target, so a trial tells.
 links_with() { # FLAG OF rustc...
@@ -44,8 +43,12 @@ for argument; do
 done
 linker=
 if [ "${#target[@]}" -gt 0 ]; then
-    name=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "${target[1]}")_LINKER
-    linker=${!name:-}
+    name=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "${target[1]}")
+    linker=${name}_LINKER
+    linker=${!linker:-}
+    # Flags for all targets would take the place of those for this one.
+    flags=${name}_RUSTFLAGS
+    RUSTFLAGS="${RUSTFLAGS:-} ${!flags:-}"
 fi
 icf=-Clink-arg=-Wl,--icf=all
 if links_with "${target[@]}" ${linker:+-Clinker="$linker"} "$icf"; then
@@ -57,11 +60,15 @@ fi
 [ -n "${TABLES:-}" ] || link+=(-C "link-arg=-Wl,-T,$PWD/crates/lmdb/no-tables.ld")
 [ -z "${COMPACT:-}" ] || link+=(-C link-arg=-Wl,-z,pack-relative-relocs)
 
+# Calls that save no instruction stay calls; hot functions are marked to be inlined always. All
+# crates need the bound, because each of them inlines before the library is put together.
+inlining="-C llvm-args=-inline-threshold=100"
+
 build() { # FEATURES [OPTION]...
     local features=$1
     shift
-    cargo rustc --quiet --profile lmdb --package fulgurite-lmdb --lib --no-default-features \
-        --features "$features" --crate-type cdylib,staticlib "$@" -- "${link[@]}"
+    RUSTFLAGS="${RUSTFLAGS:-} $inlining" cargo rustc --quiet --profile lmdb --package fulgurite-lmdb \
+        --lib --no-default-features --features "$features" --crate-type cdylib,staticlib "$@" -- "${link[@]}"
 }
 
 if [ -n "${EXTRAS:-}" ]; then
