@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use fulgurite_access::Decisions;
 use fulgurite_ldap::control::{SyncMode, SyncRequest};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope, SearchRequest};
 use fulgurite_schema::Dn;
@@ -171,8 +172,7 @@ impl<'d> StoredSearch<'d, '_> {
         request: &SyncRequest<'_>,
         part: PartRules,
     ) -> OpResult<Planned> {
-        let (directory, database, query) = (self.directory, self.database, self.query);
-        let scope = query.request.scope;
+        let database = self.database;
         let decisions = database.decisions(self.session);
         let view = snapshots
             .take(&database.store)
@@ -186,21 +186,8 @@ impl<'d> StoredSearch<'d, '_> {
             snapshots.give(view);
             return Ok(Planned::End(CompleteOutput::end(end)));
         }
-        let is_whole = scope == Scope::Subtree && database.suffixes().contains(&query.base);
         let planned = lookup.find().and_then(|found| {
-            let rules = PlanRules {
-                is_whole_tree: is_whole,
-                has_unchanged: is_whole
-                    && has_all(&query.filter, &directory.core().schema)
-                    && query.controls.manage_dsa_it
-                    && decisions.uniform()
-                    && database.last_mod,
-                server: directory.core().csn.server(),
-                is_multi_provider: database.is_multi_provider(),
-                is_copy: !database.consumers().is_empty(),
-                is_part: part.is_part,
-                names_all: part.names_all,
-            };
+            let rules = self.plan_rules(&decisions, part);
             let start = SyncStart::plan(&view, request, rules)?;
             Ok(found.map(|(base, _)| (base.into_owned(), start)))
         });
@@ -209,6 +196,25 @@ impl<'d> StoredSearch<'d, '_> {
             return Err(LdapResult::new(ResultCode::AliasProblem));
         };
         Ok(Planned::Start(base, Box::new(start)))
+    }
+
+    fn plan_rules(&self, decisions: &Decisions<'_>, part: PartRules) -> PlanRules {
+        let (directory, database, query) = (self.directory, self.database, self.query);
+        let is_whole =
+            query.request.scope == Scope::Subtree && database.suffixes().contains(&query.base);
+        PlanRules {
+            is_whole_tree: is_whole,
+            has_unchanged: is_whole
+                && has_all(&query.filter, &directory.core().schema)
+                && query.controls.manage_dsa_it
+                && decisions.uniform()
+                && database.last_mod,
+            server: directory.core().csn.server(),
+            is_multi_provider: database.is_multi_provider(),
+            is_copy: !database.consumers().is_empty(),
+            is_part: part.is_part,
+            names_all: part.names_all,
+        }
     }
 
     /// Plans a part. Its base may be missing.
@@ -226,8 +232,10 @@ impl<'d> StoredSearch<'d, '_> {
         }
         let view = snapshots.take(&self.database.store);
         let view = view.map_err(|error| result::store(&error))?;
-        let server = self.directory.core().csn.server();
-        let start = SyncStart::without_base(&view, request, server);
+        let decisions = self.database.decisions(self.session);
+        let rules = self.plan_rules(&decisions, rules);
+        let is_suffix = self.database.suffixes().contains(&self.query.base);
+        let start = SyncStart::without_base(&view, request, rules, is_suffix);
         snapshots.give(view);
         Ok((self.query.base.clone().into_owned(), Box::new(start?)))
     }

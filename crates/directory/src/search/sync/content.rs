@@ -37,6 +37,8 @@ pub(super) struct Content<'d> {
     pub(super) has_referrals: bool,
     /// True if it is the whole tree, so that a consumer can follow each rename.
     pub(super) is_whole: bool,
+    /// True if the content is there, and empty, while its base is missing.
+    pub(super) may_lack_base: bool,
     /// The form of cookies for a consumer that is a server like this one.
     pub(super) peer: Option<CookieForm>,
     /// True if the message about an entry that leaves has its UUID alone, as in a refresh of slapd.
@@ -107,6 +109,7 @@ impl<'d> Content<'d> {
             filter,
             projection,
             has_referrals,
+            may_lack_base: false,
             peer: None,
             tells_uuids: false,
             entrance: None,
@@ -127,7 +130,7 @@ impl<'d> Content<'d> {
             shows_names,
             ..ContentState::default()
         };
-        Ok(self.state.base.is_some())
+        Ok(self.state.base.is_some() || self.may_lack_base)
     }
 
     /// Frees what belongs to the view.

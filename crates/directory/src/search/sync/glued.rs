@@ -118,6 +118,9 @@ pub(crate) struct GluedRun<'d> {
     waiting: Option<WaitingSearch>,
     /// The part whose turn it is.
     next: usize,
+    /// True if a part has worked since the turn of the first one. Its predecessors may have changed
+    /// meanwhile, and nobody wakes a search that does not wait.
+    has_worked: bool,
     is_refreshed: bool,
     /// True if the refresh has told all deletions.
     deletes: bool,
@@ -132,6 +135,7 @@ impl<'d> GluedRun<'d> {
             csn: core.csn.clone(),
             waiting: persists.then(|| core.changes.register()),
             next: 0,
+            has_worked: false,
             is_refreshed: false,
             deletes: true,
             sent: 0,
@@ -164,6 +168,7 @@ impl<'d> GluedRun<'d> {
                 false => part.run.advance(out, quantum),
             };
             self.worked += part.run.worked;
+            self.has_worked |= part.run.worked > 0;
             self.sent = self.start.parts.iter().map(|part| part.run.sent).sum();
             match progress {
                 SyncProgress::Waiting => self.next += 1,
@@ -174,12 +179,14 @@ impl<'d> GluedRun<'d> {
             }
         }
         self.next = 0;
-        match self.is_refreshed {
-            true => {
-                self.tell(out);
-                SyncProgress::Waiting
-            }
-            false => self.end_refresh(out),
+        let has_worked = std::mem::take(&mut self.has_worked);
+        if !self.is_refreshed {
+            return self.end_refresh(out);
+        }
+        self.tell(out);
+        match has_worked {
+            true => SyncProgress::More,
+            false => SyncProgress::Waiting,
         }
     }
 

@@ -178,27 +178,26 @@ impl SyncStart {
     }
 
     /// Plans a part of a glued content whose base is missing.
+    ///
+    /// If the base is the suffix, the database is empty. Then its log tells all deletions. So other
+    /// parts need not name all of their entries, and can send changes in the order of their logs.
     pub(crate) fn without_base(
         view: &View<'_>,
         request: &SyncRequest<'_>,
-        server: u16,
+        rules: PlanRules,
+        is_suffix: bool,
     ) -> OpResult<SyncStart> {
-        let cookie = RequestCookie::parse(request.cookie);
+        let start = SyncStart::plan(view, request, rules)?;
+        let tells_all = matches!(start.plan, SyncPlan::Nothing | SyncPlan::Log(_));
+        let plan = match is_suffix && tells_all {
+            true => start.plan,
+            // There is no entry to be sent or named.
+            false => SyncPlan::Missing,
+        };
         Ok(SyncStart {
-            cookie: RequestCookie {
-                is_peer: false,
-                ..cookie
-            },
-            server,
-            persists: request.mode == SyncMode::RefreshAndPersist,
-            state: view.changes().map_err(|error| result::store(&error))?,
             deleted: Vec::new(),
-            plan: SyncPlan::Missing,
-            is_multi_provider: false,
-            is_copy: false,
-            knows_untold: true,
-            tells_uuids: false,
-            is_part: true,
+            plan,
+            ..start
         })
     }
 
@@ -211,9 +210,9 @@ impl SyncStart {
     pub(crate) fn tells_deletions(&self) -> bool {
         match self.plan {
             SyncPlan::Nothing | SyncPlan::Log(_) | SyncPlan::Index(_) => true,
-            SyncPlan::Full(_) => self.cookie.vector.is_empty() && !self.cookie.is_of_copy,
-            // Its content has gone.
-            SyncPlan::Missing => self.state.vector.is_empty(),
+            SyncPlan::Full(_) => self.is_first(),
+            // Its content has gone, if it had any.
+            SyncPlan::Missing => self.is_first() || self.state.vector.is_empty(),
         }
     }
 
@@ -235,6 +234,12 @@ impl SyncStart {
             return Err(refuse(ResultCode::UnwillingToPerform, text));
         }
         Ok(Some(done(None, true)))
+    }
+
+    /// Returns true for a consumer that has no entry. A copy without a state may have entries of a
+    /// first refresh that broke off.
+    fn is_first(&self) -> bool {
+        self.cookie.vector.is_empty() && !self.cookie.is_of_copy
     }
 
     fn form(&self) -> CookieForm {
@@ -302,13 +307,13 @@ impl SyncStart {
         let decisions = search.database.decisions(session);
         let mut content = Content::new(core, search.database, decisions, content);
         content.peer = Some(self.form()).filter(|form| form.is_peer);
+        content.may_lack_base = self.is_part && search.database.suffixes().contains(&content.base);
         let form = self.form();
+        let (is_first, tells_deletions) = (self.is_first(), self.tells_deletions());
         let own_server = self.cookie.other_server(self.server);
         let reader = search.database.store.read_log(self.reader_name(session));
         let newest = self.state.newest;
         let vector = self.state.vector;
-        // A copy without a state may have entries of a first refresh that broke off.
-        let is_first = self.cookie.vector.is_empty() && !self.cookie.is_of_copy;
         // An entry that has left a part of the tree leaves no deletion.
         let tells_all = self.cookie.is_peer
             && content.is_whole
@@ -318,15 +323,14 @@ impl SyncStart {
             after: newest,
             ..LogPlace::default()
         };
-        let had_content = !vector.is_empty();
         let mut part = self.is_part.then(|| PartProgress {
             reached: vector.clone(),
             refreshed: None,
         });
         let (phase, told, place) = match (self.plan, full) {
-            (plan @ (SyncPlan::Nothing | SyncPlan::Missing), _) if part.is_some() => {
+            (SyncPlan::Nothing | SyncPlan::Missing, _) if part.is_some() => {
                 if let Some(part) = &mut part {
-                    part.refreshed = Some(matches!(plan, SyncPlan::Nothing) || !had_content);
+                    part.refreshed = Some(tells_deletions);
                 }
                 (Phase::Persist, self.cookie.vector, after_all)
             }
