@@ -10,12 +10,13 @@ use fulgurite_policy::{
     Allow, Disallow, OverlaySettings, Restrictions, SortLimits, Sourced, Subordinate,
 };
 use fulgurite_schema::{AttributeIndex, Dn, Entry, Schema};
-use fulgurite_store::{OperationLog, Retention, Store};
+use fulgurite_store::{OperationLog, PackedCsn, Retention, Store};
 
 use crate::auth::{Auth, AuthOptions, Authenticator};
 use crate::core::change_signal::{ChangeListener, ChangeSignal};
 use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::core::cookie::{CookieKey, random_key};
+use crate::core::csn::Csn;
 use crate::core::database::{Database, DatabaseOptions, SharedOptions};
 use crate::core::databases::Databases;
 use crate::core::error::OpenError;
@@ -334,6 +335,13 @@ impl Directory {
     #[must_use]
     pub fn server_id(&self) -> u16 {
         self.core.csn.server()
+    }
+
+    /// Returns a new number for a change outside the stores, greater than `floor`.
+    #[must_use]
+    pub fn next_csn(&self, floor: Option<PackedCsn>) -> String {
+        let floor = floor.and_then(|csn| Csn::parse(&csn.text()));
+        self.core.csn.next(self.core.clock.now(), floor).text()
     }
 
     /// Calls `listener` after each commit while a search waits for changes. It must be fast.

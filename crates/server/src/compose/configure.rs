@@ -22,11 +22,13 @@ use fulgurite_schema::{Dn, Schema, SchemaError};
 
 use super::check::{CheckError, check_settings, is_braced_scheme};
 use super::convert;
+use super::merge::{self, BUILT_IN};
 use super::open::{self, OpenError};
 use super::reload::{kept_differences, renew};
 use super::replication;
 use super::source::{RunningServer, SettingsSource};
 use crate::driver::settings::ServerSettings;
+use crate::replication::directory_source::ToldConfiguration;
 use crate::statistics::{Statistics, lock};
 use crate::tls::error::TlsError;
 use crate::tls::reload::Tls;
@@ -83,7 +85,7 @@ impl<'r> Configuration<'r> {
     ) -> Result<Option<Next<'l>>, TreeRefusal> {
         let mut held = lock(&self.settings);
         let read = |layer| self.source.read(Some(layer));
-        let plan = ChangePlan::of(&held, current.schema(), update.change(), &read)?;
+        let plan = ChangePlan::of(&held, current, update.change(), &read)?;
         if update.is_trial() {
             refuse_moves(&held, &plan.wanted)?;
             new_tls(&held, &plan.wanted).map_err(|error| TreeRefusal::Failed(error.to_string()))?;
@@ -104,24 +106,29 @@ impl<'r> Configuration<'r> {
     /// Returns the URLs of the servers that take changes, if this one only copies them.
     pub(super) fn updated_at(&self) -> Option<Vec<String>> {
         let held = lock(&self.settings);
-        if replication::configuration_consumers(&held).is_empty() {
+        let takes_updates = *held.config.content.multi_provider;
+        if takes_updates || replication::configuration_consumers(&held).is_empty() {
             return None;
         }
         let urls = held.config.content.update_refs.iter();
         Some(urls.map(|url| url.value.clone()).collect())
     }
 
-    /// Takes the entries at and below `base` that a provider has, and makes the directory that
-    /// replaces the current one. `None` if they are here already.
+    /// Takes the entries that a provider has, and makes the directory that replaces the current one.
+    /// Among several providers, they are merged with those of this server. `None` if nothing changes.
     pub(super) fn copy<'l>(
         &self,
         current: &Directory,
-        (base, entries): (&str, Vec<ConfigEntry>),
+        told: ToldConfiguration,
         updating: &'l RwLock<()>,
     ) -> Result<Option<Next<'l>>, TreeRefusal> {
         let mut held = lock(&self.settings);
         let read = |layer| self.source.read(Some(layer));
-        let plan = ChangePlan::of_copy(&held, current.schema(), (base, entries), &read)?;
+        let plan = match *held.config.content.multi_provider {
+            true => ChangePlan::of_merge(&held, current, told, &read),
+            false => ChangePlan::of_copy(&held, current.schema(), told, &read),
+        };
+        let plan = plan?;
         let Some(plan) = plan else {
             return Ok(None);
         };
@@ -211,16 +218,18 @@ impl ChangePlan {
     /// Reads the files after a change.
     pub(super) fn of(
         held: &Settings,
-        schema: &Schema,
+        current: &Directory,
         change: &TreeChange,
         read: &dyn Fn(Layer) -> Result<Settings, ConfigError>,
     ) -> Result<ChangePlan, TreeRefusal> {
+        let schema = current.schema();
         let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
         let change = resolve(schema, held, change)?;
         let is_new = matches!(change, ConfigChange::Add(_));
         refuse_duplicates(files, &change)?;
         refuse_schemes(files, &change)?;
         let (new_files, name) = files.changed(change).map_err(refusal)?;
+        let new_files = numbered(current, files, new_files).map_err(config_refusal)?;
         let layer = new_files.layer().map_err(config_refusal)?;
         let before = if is_new { None } else { Some(&**files) };
         refuse_meaningless(before, &layer, &new_files, &name)?;
@@ -240,9 +249,10 @@ impl ChangePlan {
     fn of_copy(
         held: &Settings,
         schema: &Schema,
-        (base, entries): (&str, Vec<ConfigEntry>),
+        told: ToldConfiguration,
         read: &dyn Fn(Layer) -> Result<Settings, ConfigError>,
     ) -> Result<Option<ChangePlan>, TreeRefusal> {
+        let (base, entries) = (&*told.base, told.entries);
         let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
         let own = files.entries().map_err(config_refusal)?;
         let is_built_in = |entry: &ConfigEntry| entry.dn.eq_ignore_ascii_case(BUILT_IN);
@@ -253,12 +263,43 @@ impl ChangePlan {
             .collect();
         let told = entries.into_iter();
         all.extend(told.filter(|entry| !has_built_in || !is_built_in(entry)));
+        ChangePlan::of_entries(held, schema, (&all, format!("a copy of {base}")), read)
+    }
+
+    /// Reads the files after a merge with the entries of a provider; `None` if they are the same.
+    fn of_merge(
+        held: &Settings,
+        current: &Directory,
+        told: ToldConfiguration,
+        read: &dyn Fn(Layer) -> Result<Settings, ConfigError>,
+    ) -> Result<Option<ChangePlan>, TreeRefusal> {
+        let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
+        let own = files.entries().map_err(config_refusal)?;
+        let merged = merge::merge(own, told.entries, &told.state, current.server_id());
+        let name = "a merge with another provider".to_owned();
+        let plan = ChangePlan::of_entries(held, current.schema(), (&merged.entries, name), read)?;
+        if plan.is_some() {
+            for lost in merged.lost {
+                tracing::warn!("another entry of the merged configuration replaces \"{lost}\"");
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Reads the files of all entries of another server; `None` if they are the same.
+    fn of_entries(
+        held: &Settings,
+        schema: &Schema,
+        (all, name): (&[ConfigEntry], String),
+        read: &dyn Fn(Layer) -> Result<Settings, ConfigError>,
+    ) -> Result<Option<ChangePlan>, TreeRefusal> {
+        let files = held.files.as_ref().ok_or_else(|| unwilling(NO_FILES))?;
         let is_told = |name: &&str| all.iter().any(|entry| entry.dn.eq_ignore_ascii_case(name));
         if let Some(missing) = NEEDED.iter().find(|name| !is_told(name)) {
             let text = format!("the provider has not told the entry \"{missing}\"");
             return Err(unwilling(text));
         }
-        let new_files = files.with_entries(&all).map_err(config_refusal)?;
+        let new_files = files.with_entries(all).map_err(config_refusal)?;
         if new_files == **files {
             return Ok(None);
         }
@@ -268,17 +309,30 @@ impl ChangePlan {
         Ok(Some(ChangePlan {
             old_files: Arc::clone(files),
             new_files,
-            name: format!("a copy of {base}"),
+            name,
             wanted,
         }))
     }
 }
 
+/// Returns changed files with their numbers, if other servers merge them with theirs.
+fn numbered(
+    current: &Directory,
+    before: &ConfigFiles,
+    after: ConfigFiles,
+) -> Result<ConfigFiles, ConfigError> {
+    let entries = after.entries()?;
+    // A server without a number cannot number its changes. They are those of no server.
+    if current.server_id() == 0 || !merge::is_wanted(&entries) {
+        return Ok(after);
+    }
+    let next = |floor| current.next_csn(floor);
+    let noted = merge::note_change(&before.entries()?, entries, current.server_id(), &next);
+    after.with_entries(&noted)
+}
+
 /// The entries without which no server can be configured.
 const NEEDED: [&str; 2] = ["cn=config", "olcDatabase={0}config,cn=config"];
-
-/// The entry of the definitions that are built in.
-const BUILT_IN: &str = "cn=schema,cn=config";
 
 /// The attributes with definitions that have numbers, and slapd's word for one.
 const DEFINITIONS: [(&str, &str); 2] = [

@@ -107,8 +107,7 @@ impl<'r> ConfigEditor<'r> {
             Ok(update) => update,
             Err(reply) => return (*reply, consequences),
         };
-        let schema = self.directory.schema();
-        let plan = ChangePlan::of(&self.settings, schema, update.change(), self.read);
+        let plan = ChangePlan::of(&self.settings, &self.directory, update.change(), self.read);
         let outcome = plan.and_then(|plan| {
             let next = self.open_next(&plan.wanted)?;
             if !self.is_trial {

@@ -12,7 +12,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
-use fulgurite_config::ConfigEntry;
 use fulgurite_directory::{Directory, TreeRefusal, WriteReply, WriteRequest};
 use fulgurite_policy::Syncrepl;
 use fulgurite_schema::Dn;
@@ -23,7 +22,7 @@ use crate::admin::monitor::Monitor;
 use crate::backup_status::BackupStatus;
 use crate::forwarding::Forwarders;
 use crate::metrics::health::{Health, ServedDatabase};
-use crate::replication::directory_source::DirectorySource;
+use crate::replication::directory_source::{DirectorySource, ToldConfiguration};
 use crate::replication_status::ReplicationStatus;
 use crate::statistics::lock;
 
@@ -244,13 +243,13 @@ impl DirectorySource for Live<'_> {
             .unwrap_or_default()
     }
 
-    fn copy_configuration(&self, base: &str, entries: Vec<ConfigEntry>) -> Result<bool, String> {
+    fn copy_configuration(&self, told: ToldConfiguration) -> Result<bool, String> {
         let _guard = lock(&self.reloading);
         self.require_slot()?;
         let Some(configuration) = &self.configuration else {
             return Err("there is no configuration to change".to_owned());
         };
-        let next = configuration.copy(self.current(), (base, entries), &self.updating);
+        let next = configuration.copy(self.current(), told, &self.updating);
         let Some(next) = next.map_err(|refusal| refusal.to_string())? else {
             return Ok(false);
         };

@@ -9,6 +9,8 @@
 //!                 |                     |   \-> replication: the directive syncrepl
 //!               schema              the words of the crates that act on the settings
 //!
+//!   configure ---> merge                                 configurations of several providers
+//!
 //!   editor ---> configure                                changes of a directory without a server
 //!      ^
 //!   seed_configuration                                   changes of cn=config in files of a start
@@ -27,6 +29,7 @@ pub(crate) mod editor;
 mod exposure;
 pub(crate) mod live;
 mod live_handler;
+mod merge;
 pub(crate) mod open;
 mod reload;
 mod replication;

@@ -3,32 +3,53 @@
 use std::sync::Arc;
 
 use fulgurite_config::{
-    Chain, ConfigError, Database, DatabaseKind, Global, Settings, Sourced, SyncreplSetting,
-    is_own_url,
+    Chain, ConfigError, Database, DatabaseKind, Global, ServerId, Settings, Sourced,
+    SyncreplSetting, is_own_url,
 };
 use fulgurite_directory::{Forwarding, ReplicationOptions};
 use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
-use fulgurite_policy::{BindMethod, OverlaySettings, ProviderLink, StartTls, SyncData, Syncrepl};
+use fulgurite_policy::{
+    BindMethod, OverlaySettings, ProviderLink, StartTls, SyncData, SyncScope, Syncrepl,
+};
 use fulgurite_schema::{Dn, Schema};
 
 /// Warns of providers of the configuration that it is not copied from.
 pub(super) fn warn_of_configuration(settings: &Settings) {
     let content = &settings.config.content;
     for setting in &content.syncrepl {
-        let SyncreplSetting { settings, .. } = &setting.value;
-        let reason = if *content.multi_provider {
-            "the settings of several servers are not merged"
-        } else if settings.data == SyncData::AccessLog {
-            "there is no log of its operations"
-        } else {
-            continue;
-        };
-        tracing::warn!(
-            "{}: syncrepl rid={:03}: cn=config is not copied: {reason}",
-            setting.origin,
-            settings.rid
-        );
+        let rid = setting.value.settings.rid;
+        if let Some(reason) = objection(settings, &setting.value.settings) {
+            tracing::warn!(
+                "{}: syncrepl rid={rid:03}: cn=config is not copied: {reason}",
+                setting.origin
+            );
+        }
     }
+}
+
+/// Returns the reason why the configuration is not copied from a provider.
+fn objection(settings: &Settings, consumer: &Syncrepl) -> Option<&'static str> {
+    if consumer.data == SyncData::AccessLog {
+        return Some("there is no log of its operations");
+    }
+    if !*settings.config.content.multi_provider {
+        return None;
+    }
+    if ServerId::own(&settings.global.server_ids, &settings.global.listen) == 0 {
+        return Some("servers that merge it need a serverID");
+    }
+    // An entry that a provider does not tell counts as deleted there.
+    let attributes = consumer.attributes.iter();
+    let is_whole = consumer.search_base.eq_ignore_ascii_case("cn=config")
+        && consumer.scope == SyncScope::Subtree
+        && consumer.filter.eq_ignore_ascii_case("(objectclass=*)")
+        && attributes
+            .map(String::as_str)
+            .all(|name| ["*", "+"].contains(&name))
+        && consumer.attributes.len() != 1
+        && consumer.excluded.is_empty()
+        && !consumer.attributes_only;
+    (!is_whole).then_some("servers merge the whole of it alone")
 }
 
 /// Checks the names, filters and attributes of the providers of a database.
@@ -154,16 +175,11 @@ pub(super) fn is_other_server(global: &Global, settings: &Syncrepl) -> bool {
 /// Returns the providers that the configuration itself is copied from.
 pub(super) fn configuration_consumers(settings: &Settings) -> Vec<Syncrepl> {
     let (global, content) = (&settings.global, &settings.config.content);
-    // The settings of several servers are not merged.
-    if *content.multi_provider {
-        return Vec::new();
-    }
     let consumers = content.syncrepl.iter();
     consumers
         .map(|setting| &setting.value.settings)
-        .filter(|settings| {
-            settings.data != SyncData::AccessLog && is_other_server(global, settings)
-        })
+        .filter(|consumer| objection(settings, consumer).is_none())
+        .filter(|consumer| is_other_server(global, consumer))
         .map(|settings| with_own_tls(global, settings.clone()))
         .collect()
 }

@@ -22,7 +22,7 @@ use fulgurite_ldap::{ContentEntry, ResponseMessage, ResultCode};
 use fulgurite_policy::Syncrepl;
 use fulgurite_replica::{Consumer, ContentChange, Phase, Trouble, Turn, Vector};
 
-use super::directory_source::DirectorySource;
+use super::directory_source::{DirectorySource, ToldConfiguration};
 use super::session::{LOOK_EVERY, SEND_TIMEOUT, lost, now_ms};
 use crate::outgoing::bind_secrets;
 use crate::outgoing::connect::connect;
@@ -35,13 +35,11 @@ const PLACE: &str = "cn=config";
 /// The time after which a provider is asked again that has another configuration now.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
 
+/// The attribute of the state, in the entry at the top.
+const STATE: &str = "contextCSN";
+
 /// Attributes that a server computes.
-const COMPUTED: [&str; 4] = [
-    "entryDN",
-    "subschemaSubentry",
-    "hasSubordinates",
-    "contextCSN",
-];
+const COMPUTED: [&str; 4] = ["entryDN", "subschemaSubentry", "hasSubordinates", STATE];
 
 /// The threads that copy the configuration.
 #[derive(Default)]
@@ -214,9 +212,12 @@ impl<'l> Session<'l> {
         let (rid, url) = (self.settings.rid, &self.settings.link.url);
         let entries = self.tree.entries();
         let count = self.tree.entries.len() as u64;
-        let taken = entries.and_then(|all| {
-            self.source
-                .copy_configuration(&self.settings.search_base, all)
+        let taken = entries.and_then(|entries| {
+            self.source.copy_configuration(ToldConfiguration {
+                base: self.settings.search_base.clone(),
+                entries,
+                state: self.tree.state(),
+            })
         });
         self.shown.quarantined = 0;
         match taken {
@@ -279,6 +280,8 @@ struct ToldTree {
     named: BTreeSet<EntryUuid>,
     is_refreshing: bool,
     has_news: bool,
+    /// The state that cookies have told.
+    reached: Vector,
 }
 
 impl ToldTree {
@@ -303,8 +306,28 @@ impl ToldTree {
                 self.has_news = true;
             }
             ContentChange::EndRefresh => self.is_refreshing = false,
-            ContentChange::Reached { .. } | ContentChange::Operation(_) => {}
+            ContentChange::Reached { csns, .. } => self.reached.merge(&Vector::of(csns)),
+            ContentChange::Operation(_) => {}
         }
+    }
+
+    /// Returns the numbers up to which the entries have all changes. A provider that is not one of
+    /// several keeps none, and its cookies say less: nothing about deletions.
+    fn state(&self) -> Vec<String> {
+        let top = self.entries.values();
+        let mut top = top.filter(|entry| entry.dn.eq_ignore_ascii_case(PLACE));
+        let attributes = top.next().map_or(&[][..], |top| &top.attributes).iter();
+        let mut kept = attributes.filter(|held| held.description.eq_ignore_ascii_case(STATE));
+        let Some(kept) = kept.next() else {
+            return Vec::new();
+        };
+        let kept = kept
+            .values
+            .iter()
+            .map(|value| String::from_utf8_lossy(value));
+        let mut state = Vector::of(kept);
+        state.merge(&self.reached);
+        state.csns().map(str::to_owned).collect()
     }
 
     /// Returns true if there is a whole tree that was not tried yet.

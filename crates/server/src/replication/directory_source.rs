@@ -6,6 +6,15 @@ use fulgurite_config::ConfigEntry;
 use fulgurite_directory::Directory;
 use fulgurite_policy::Syncrepl;
 
+/// The configuration of a provider.
+pub(crate) struct ToldConfiguration {
+    /// The name at the top of the entries.
+    pub(crate) base: String,
+    pub(crate) entries: Vec<ConfigEntry>,
+    /// The numbers up to which the entries have all changes.
+    pub(crate) state: Vec<String>,
+}
+
 /// The source of the newest configuration.
 pub(crate) trait DirectorySource: Sync {
     /// Returns the newest directory.
@@ -23,12 +32,12 @@ pub(crate) trait DirectorySource: Sync {
         Vec::new()
     }
 
-    /// Puts the entries of a provider's configuration in force, in place of those at and below
-    /// `base`. Returns false if they are the same.
+    /// Puts the entries of a provider's configuration in force, in place of those at and below its
+    /// base, or merged with them. Returns false if nothing changes.
     ///
     /// # Errors
     /// The reason why this server cannot have them. The present configuration stays.
-    fn copy_configuration(&self, _base: &str, _entries: Vec<ConfigEntry>) -> Result<bool, String> {
+    fn copy_configuration(&self, _told: ToldConfiguration) -> Result<bool, String> {
         Err("there is no configuration to change".to_owned())
     }
 }

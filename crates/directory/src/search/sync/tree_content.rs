@@ -60,7 +60,11 @@ impl TreeContent {
             let uuid = first(core.types.entry_uuid.attribute).and_then(parse_uuid);
             let entry_uuid = uuid.unwrap_or_else(|| uuid_of(entry.dn.normal()));
             let csn = first(core.types.entry_csn.attribute).and_then(PackedCsn::parse);
-            csn.into_iter().for_each(|csn| {
+            // Among several providers, the entry at the top has the state.
+            let state = core.types.context_csn.iter();
+            let state = state.flat_map(|types| entry.values(types.attribute));
+            let state = state.filter_map(|csn| PackedCsn::parse(csn));
+            csn.into_iter().chain(state).for_each(|csn| {
                 vector.raise(csn);
             });
             let state = SyncState {
