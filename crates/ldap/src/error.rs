@@ -75,6 +75,14 @@ pub enum Fault {
     /// Text that is not UTF-8 where a string is required.
     #[error("{0} is not UTF-8")]
     NotUtf8(&'static str),
+    /// Text in another form than its own.
+    #[error("{what} is not of the form {form}")]
+    Form {
+        /// The component.
+        what: &'static str,
+        /// Its form.
+        form: &'static str,
+    },
     /// A filter choice that does not exist.
     #[error("unknown filter choice {0}")]
     FilterChoice(Tag),

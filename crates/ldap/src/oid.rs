@@ -17,6 +17,11 @@ pub const CANCEL: &str = "1.3.6.1.1.8";
 /// Extended operation of this server that explains access rules. The root DSE does not list it.
 pub const EXPLAIN_ACCESS: &str = "2.25.167607689860190508040211256607342492935";
 
+/// Control of this server: a read sees everything that a cluster has acknowledged before it.
+pub const LINEARIZABLE_READ: &str = "2.25.302819891496272786015889299600346220401";
+/// Control of this server, of requests and responses: a position in the log of a cluster.
+pub const CLUSTER_POSITION: &str = "2.25.283040174811532244061583320820225822519";
+
 /// Start transaction extended operation (RFC 5805).
 pub const START_TRANSACTION: &str = "1.3.6.1.1.21.1";
 /// End transaction extended operation (RFC 5805).

@@ -9,6 +9,7 @@
 
 mod account_usability;
 mod assertion;
+mod cluster_position;
 mod dereference;
 mod envelope;
 mod kind;
@@ -30,6 +31,7 @@ mod vlv;
 
 pub use account_usability::AccountUsability;
 pub use assertion::Assert;
+pub use cluster_position::ClusterPosition;
 pub use dereference::{Dereference, DereferenceSpec, DereferencedValue, dereferenced};
 pub(crate) use envelope::encode;
 pub use envelope::{Control, Controls};

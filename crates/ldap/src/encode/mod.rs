@@ -5,12 +5,13 @@
 
 mod entry;
 
-use fulgurite_ber::{Tag, Writer};
+use fulgurite_ber::{Reader, Tag, Writer};
 
 use crate::control::SyncInfo;
 use crate::operation::{EXTENDED_RESPONSE, INTERMEDIATE, SEARCH_REFERENCE};
 use crate::{
-    Control, LdapResult, MESSAGE_ID_MAX, MessageId, Operation, Request, ResultCode, control, oid,
+    Control, Controls, Fault, LdapResult, MESSAGE_ID_MAX, MessageId, Operation, Request,
+    ResultCode, control, frame, oid,
 };
 
 pub use entry::{EntryWriter, search_entry};
@@ -160,6 +161,39 @@ pub fn notice_of_aborted_transaction(out: &mut Vec<u8>, code: ResultCode, identi
     extended_result(out, 0, &result, name, Some(identifier), &[]);
 }
 
+/// Adds a control to the last of the responses since `mark`. Responses in another form stay as they
+/// are.
+pub fn add_control(out: &mut Vec<u8>, mark: usize, control: &Control<'_>) {
+    let mut begin = mark;
+    while let Some(rest) = out.get(begin..)
+        && let Ok(Some(len)) = frame(rest, usize::MAX)
+        && len < rest.len()
+    {
+        begin += len;
+    }
+    let last = out.split_off(begin.min(out.len()));
+    match with_control(&last, control) {
+        Ok(longer) => out.extend(longer),
+        Err(_) => out.extend(last),
+    }
+}
+
+/// Returns a message with one control more.
+fn with_control(pdu: &[u8], control: &Control<'_>) -> Result<Vec<u8>, Fault> {
+    let mut message = Reader::new(pdu).nested(Tag::SEQUENCE)?;
+    let id = message.integer()?;
+    let (tag, operation) = message.element()?;
+    let held = Controls::decode(message)?;
+    let all: Vec<_> = held.iter().chain([*control]).collect();
+    let mut out = Vec::with_capacity(pdu.len() + 80);
+    Writer::new(&mut out).container(Tag::SEQUENCE, |writer| {
+        writer.integer(id);
+        writer.primitive(tag, operation);
+        control::encode(writer, &all);
+    });
+    Ok(out)
+}
+
 fn message(
     out: &mut Vec<u8>,
     id: MessageId,
@@ -182,6 +216,27 @@ fn optional(writer: &mut Writer<'_>, tag: Tag, content: Option<&[u8]>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_control_is_added_to_the_last_response_alone() {
+        let entry = |out: &mut Vec<u8>| search_entry(out, 7, b"dc=a", &[], &[]);
+        let one = Control::with_value("1.2.3", false, b"x");
+        let other = Control::with_value("2.25.9", false, b"42@a");
+        for held in [&[][..], &[one]] {
+            let (mut plain, mut expected) = (b"before".to_vec(), b"before".to_vec());
+            entry(&mut plain);
+            entry(&mut expected);
+            let done = LdapResult::with_diagnostic(ResultCode::Busy, "y".repeat(200));
+            result(&mut plain, 7, Operation::Search, &done, held);
+            let all: Vec<_> = held.iter().copied().chain([other]).collect();
+            result(&mut expected, 7, Operation::Search, &done, &all);
+            add_control(&mut plain, b"before".len(), &other);
+            assert_eq!(plain, expected);
+        }
+        let mut odd = b"\x30\x03\x02".to_vec();
+        add_control(&mut odd, 0, &other);
+        assert_eq!(odd, b"\x30\x03\x02");
+    }
 
     #[test]
     fn a_plain_result_is_written_like_any_other() {
