@@ -17,10 +17,14 @@ pub(crate) enum Mutant {
     TrimTooFar,
     /// After a power cut, a store begins at its last commit.
     BootIgnored,
+    /// A linearizable read does not ask for the end of the log.
+    LocalReads,
+    /// A node does not wait for the position that a session has seen.
+    SessionsForgotten,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Mutant; 7] = [
+    pub(crate) const ALL: [Mutant; 9] = [
         Mutant::NoComparison,
         Mutant::NoHeadComparison,
         Mutant::AnswerBeforeAppend,
@@ -28,5 +32,7 @@ impl Mutant {
         Mutant::EarlyRefusals,
         Mutant::TrimTooFar,
         Mutant::BootIgnored,
+        Mutant::LocalReads,
+        Mutant::SessionsForgotten,
     ];
 }

@@ -403,6 +403,11 @@ impl World {
                         }
                         false => Some(self.checker.reads_in_session(number)),
                     };
+                    let not_before = match (self.mutant, not_before) {
+                        (Some(Mutant::LocalReads), None)
+                        | (Some(Mutant::SessionsForgotten), Some(_)) => Some(Position(0)),
+                        (_, not_before) => not_before,
+                    };
                     self.nodes[node].read(number, not_before, time);
                 }
                 kind => {
