@@ -278,6 +278,7 @@ impl<C: Content, P: Peers<C>> Seat<'_, C, P> {
         DriverStatus {
             leader: self.node.leader(),
             is_leading: self.node.is_leading(),
+            epoch: self.node.epoch(),
             position: self.node.position(),
             durable: self.node.content().durable(),
             stopped: self.node.stopped(),

@@ -155,17 +155,42 @@ impl Client {
         Ok(())
     }
 
+    /// Returns a page of text that a member has for everybody.
+    pub(crate) fn page(
+        &self,
+        member: usize,
+        path: &str,
+        wait: Duration,
+    ) -> Result<String, EtcdError> {
+        self.connection.take();
+        self.current.set(member % self.members.len());
+        self.talk(wait, async |connection, member| {
+            connection.get(member, path).await
+        })
+    }
+
     fn post(&self, path: &str, question: &Value, wait: Duration) -> Result<Value, EtcdError> {
-        let member = &self.members[self.current.get()];
         let body = Bytes::from(question.to_string());
         let token = self.token.borrow().clone();
+        self.talk(wait, async |connection, member| {
+            connection.post(member, path, token.as_deref(), body).await
+        })
+    }
+
+    /// Talks to the current member.
+    fn talk<T>(
+        &self,
+        wait: Duration,
+        talk: impl AsyncFnOnce(&mut Connection, &Member) -> Result<T, EtcdError>,
+    ) -> Result<T, EtcdError> {
+        let member = &self.members[self.current.get()];
         let kept = self.connection.take();
         let work = async {
             let mut connection = match kept {
                 Some(connection) => connection,
                 None => Connection::open(member, self.tls.as_ref()).await?,
             };
-            let answer = connection.post(member, path, token.as_deref(), body).await;
+            let answer = talk(&mut connection, member).await;
             Ok((connection, answer))
         };
         let done = self.runtime.block_on(async { timeout(wait, work).await });

@@ -5,6 +5,7 @@
 //!   /fulgurite/<cluster>/leader                    number of the node, under its lease
 //!   /fulgurite/<cluster>/node/<node>               state, under its lease
 //!   /fulgurite/<cluster>/member/<node>             address of a node that belongs to the cluster
+//!   /fulgurite/<cluster>/settings/<node>           digests of the settings of a node, in JSON
 //!   /fulgurite/<cluster>/token/<node>              secret of a node that may join, under a lease
 //!   /fulgurite/<cluster>/gone/<node>               empty: the number of a node that was taken out
 //!   /fulgurite/<cluster>/db/<database>/head        end of the log
@@ -68,6 +69,15 @@ impl Keys {
     /// Returns the range of all members.
     pub(crate) fn members(&self) -> [String; 2] {
         ["member/", "member0"].map(|end| format!("{}/{end}", self.cluster))
+    }
+
+    pub(crate) fn settings(&self, node: NodeId) -> String {
+        format!("{}/settings/{}", self.cluster, node.0)
+    }
+
+    /// Returns the range of the settings of all nodes.
+    pub(crate) fn all_settings(&self) -> [String; 2] {
+        ["settings/", "settings0"].map(|end| format!("{}/{end}", self.cluster))
     }
 
     pub(crate) fn token(&self, node: NodeId) -> String {

@@ -59,13 +59,14 @@ impl EtcdLog {
     /// # Errors
     /// [`EtcdError`].
     pub fn remove_member(&self, node: NodeId) -> Result<bool, EtcdError> {
-        let key = self.keys().member(node);
+        let (key, settings) = (self.keys().member(node), self.keys().settings(node));
         let end = format!("{key}\0");
         let (answer, was_given_up) = self.ask(&transaction(
             vec![created_at(&key, 0)],
             vec![],
             vec![
                 Do::Delete(delete_range(&key, &end)),
+                Do::Delete(delete_range(&settings, &format!("{settings}\0"))),
                 Do::Put(put(&self.keys().gone(node), b"", 0)),
             ],
         ));

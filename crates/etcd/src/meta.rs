@@ -1,6 +1,6 @@
 //! The facts of a whole cluster, and its state at one revision.
 
-use fulgurite_cluster::{Head, NodeId, NodeState, Position};
+use fulgurite_cluster::{Epoch, Head, NodeId, NodeState, Position};
 use serde_json::{Value, json};
 
 use crate::error::EtcdError;
@@ -77,6 +77,8 @@ pub struct Overview {
     pub meta: Option<ClusterMeta>,
     /// The sequencer.
     pub leader: Option<NodeId>,
+    /// The number of its leadership, which grows with each one.
+    pub epoch: Option<Epoch>,
     /// The end of the log.
     pub head: Head,
     /// The first batch that the log keeps.
@@ -150,6 +152,7 @@ impl EtcdLog {
         Some(Overview {
             meta,
             leader,
+            epoch: answer.one(1).map(|item| Epoch(item.created_at)),
             head: self.head_of(answer, 2)?,
             first,
             nodes: states

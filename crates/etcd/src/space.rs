@@ -11,6 +11,8 @@ use crate::question::number;
 
 /// The wait for a member's defragmentation. It answers nothing else meanwhile.
 const DEFRAGMENT_WAIT: Duration = Duration::from_secs(60);
+/// The path of the alarms.
+const ALARM: &str = "/v3/maintenance/alarm";
 /// The wait for a member's word about itself.
 const STATUS_WAIT: Duration = Duration::from_secs(2);
 
@@ -56,6 +58,35 @@ impl EtcdLog {
         }
     }
 
+    /// Returns the quota of a member's database in bytes; `None` if it does not tell. Only its
+    /// metrics have it.
+    #[must_use]
+    pub fn quota(&self, member: usize) -> Option<u64> {
+        let text = self.client().page(member, "/metrics", STATUS_WAIT).ok()?;
+        read_quota(&text)
+    }
+
+    /// Returns true if some member has raised the alarm NOSPACE. Then etcd takes deletions only.
+    ///
+    /// # Errors
+    /// [`EtcdError`].
+    pub fn is_full(&self) -> Result<bool, EtcdError> {
+        Ok(self.alarms()?.next().is_some())
+    }
+
+    /// Returns the numbers of the members that have raised the alarm NOSPACE.
+    fn alarms(&self) -> Result<impl Iterator<Item = Value>, EtcdError> {
+        let list = self
+            .client()
+            .call(ALARM, &json!({"action": "GET"}))
+            .result?;
+        let alarms = list.get("alarms").and_then(Value::as_array).cloned();
+        let is_space =
+            |alarm: &Value| alarm.get("alarm").and_then(Value::as_str) == Some("NOSPACE");
+        let alarms = alarms.unwrap_or_default().into_iter().filter(is_space);
+        Ok(alarms.map(|alarm| alarm.get("memberID").cloned().unwrap_or_default()))
+    }
+
     /// Frees what was deleted, and disarms the alarm NOSPACE: compacts, then defragments one member
     /// after another, the leader last. Returns the number of alarms that were disarmed.
     ///
@@ -99,20 +130,15 @@ impl EtcdLog {
 
     /// Disarms the alarm of each member that has raised it. etcd wants its number.
     fn disarm(&self) -> Result<usize, SpaceError> {
-        let path = "/v3/maintenance/alarm";
         let failed = |error| SpaceError { member: 0, error };
-        let list = self.client().call(path, &json!({"action": "GET"}));
-        let list = list.result.map_err(failed)?;
-        let alarms = list.get("alarms").and_then(Value::as_array);
         let mut disarmed = 0;
-        for alarm in alarms.into_iter().flatten() {
-            if alarm.get("alarm").and_then(Value::as_str) == Some("NOSPACE") {
-                let member = alarm.get("memberID").cloned().unwrap_or_default();
-                let question =
-                    json!({"action": "DEACTIVATE", "memberID": member, "alarm": "NOSPACE"});
-                self.client().call(path, &question).result.map_err(failed)?;
-                disarmed += 1;
-            }
+        for member in self.alarms().map_err(failed)? {
+            let question = json!({"action": "DEACTIVATE", "memberID": member, "alarm": "NOSPACE"});
+            self.client()
+                .call(ALARM, &question)
+                .result
+                .map_err(failed)?;
+            disarmed += 1;
         }
         Ok(disarmed)
     }
@@ -126,5 +152,32 @@ impl EtcdLog {
     ) -> Result<Value, SpaceError> {
         let result = self.client().call_member(member, path, question, wait);
         result.map_err(|error| SpaceError { member, error })
+    }
+}
+
+/// Reads the quota from the metrics of a member, which write it as `2.147483648e+09`.
+fn read_quota(metrics: &str) -> Option<u64> {
+    let name = "etcd_server_quota_backend_bytes ";
+    let mut lines = metrics.lines();
+    let number = lines.find_map(|line| line.strip_prefix(name))?;
+    let quota: f64 = number.trim().parse().ok()?;
+    // More than the 53 bits of a quota that a number of this form has exactly is not sensible.
+    (0.0..9e15).contains(&quota).then_some(quota as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_is_read_from_metrics() {
+        let line = "# HELP etcd_server_quota_backend_bytes x\netcd_server_quota_backend_bytes ";
+        let of = |number: &str| read_quota(&format!("{line}{number}\nother 1\n"));
+        assert_eq!(of("2.147483648e+09"), Some(2_147_483_648));
+        assert_eq!(of("1.6777216e+07"), Some(16_777_216));
+        for wrong in ["", "x", "-1", "NaN", "+Inf"] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+        assert_eq!(read_quota(""), None);
     }
 }

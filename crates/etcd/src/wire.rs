@@ -6,7 +6,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
-use hyper::{Method, Request};
+use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -60,7 +60,31 @@ impl Connection {
         if let Some(token) = token {
             request = request.header(AUTHORIZATION, token);
         }
-        let request = request.body(Full::new(body));
+        let (status, body) = self.send(request.body(Full::new(body))).await?;
+        let answer: Option<Value> = serde_json::from_slice(&body).ok();
+        match answer {
+            Some(answer) if status.is_success() && answer.get("error").is_none() => Ok(answer),
+            answer => Err(refusal(status.as_u16(), &answer.unwrap_or_default())),
+        }
+    }
+
+    /// Returns a page of text.
+    pub(crate) async fn get(&mut self, member: &Member, path: &str) -> Result<String, EtcdError> {
+        let request = Request::builder()
+            .uri(path)
+            .header(HOST, format!("{}:{}", member.host, member.port))
+            .body(Full::default());
+        let (status, body) = self.send(request).await?;
+        match str::from_utf8(&body) {
+            Ok(text) if status.is_success() => Ok(text.to_owned()),
+            _ => Err(refusal(status.as_u16(), &Value::Null)),
+        }
+    }
+
+    async fn send(
+        &mut self,
+        request: Result<Request<Full<Bytes>>, hyper::http::Error>,
+    ) -> Result<(StatusCode, Bytes), EtcdError> {
         let request = request.map_err(|error| EtcdError::Setting(error.to_string()))?;
         self.0.ready().await.map_err(|error| silence(&error))?;
         let response = self.0.send_request(request).await;
@@ -70,12 +94,7 @@ impl Connection {
             .collect()
             .await;
         let body = body.map_err(|error| EtcdError::Silence(error.to_string()))?;
-        let body = body.to_bytes();
-        let answer: Option<Value> = serde_json::from_slice(&body).ok();
-        match answer {
-            Some(answer) if status.is_success() && answer.get("error").is_none() => Ok(answer),
-            answer => Err(refusal(status.as_u16(), &answer.unwrap_or_default())),
-        }
+        Ok((status, body.to_bytes()))
     }
 }
 

@@ -159,6 +159,15 @@ impl<C: Content> Node<C> {
         matches!(self.role, Role::Leading(..))
     }
 
+    /// Returns the number of the leadership, if this node leads.
+    #[must_use]
+    pub fn epoch(&self) -> Option<Epoch> {
+        match &self.role {
+            Role::Leading(sequencer, _) => Some(sequencer.epoch()),
+            _ => None,
+        }
+    }
+
     /// Returns the sequencer, as far as the node knows.
     #[must_use]
     pub fn leader(&self) -> Option<NodeId> {

@@ -147,7 +147,10 @@ fn a_full_etcd_is_trimmed_and_goes_on() {
     let [(0, before)] = log.spaces().expect("spaces")[..] else {
         panic!("one member");
     };
+    assert_eq!(log.quota(0), Some(16 << 20));
+    assert_eq!(log.is_full(), Ok(true));
     assert_eq!(log.reclaim(), Ok(1));
+    assert_eq!(log.is_full(), Ok(false));
     let [(0, after)] = log.spaces().expect("spaces")[..] else {
         panic!("one member");
     };

@@ -1,7 +1,7 @@
 //! The nodes of a cluster, and the tokens of those that may join.
 
 use fulgurite_cluster::NodeId;
-use fulgurite_etcd::Member;
+use fulgurite_etcd::{Member, SettingsParts};
 use fulgurite_testkit::{Etcd, Wire, has_etcd};
 
 use crate::{log_of, settings_of};
@@ -30,11 +30,18 @@ fn a_token_lets_one_node_join_and_no_number_comes_back() {
     assert_eq!(log.join(&member(3), "three"), Ok(true));
     assert_eq!(log.join(&member(3), "three"), Ok(false));
     assert_eq!(log.members(), Ok(vec![member(1), member(3)]));
+    let parts = |digest: &str| SettingsParts::from([("schema".to_owned(), digest.to_owned())]);
+    assert_eq!(log.put_settings(NodeId(3), &parts("a")), Ok(()));
+    assert_eq!(log.put_settings(NodeId(1), &parts("a")), Ok(()));
+    assert_eq!(log.put_settings(NodeId(1), &parts("b")), Ok(()));
+    let settings = vec![(NodeId(1), parts("b")), (NodeId(3), parts("a"))];
+    assert_eq!(log.settings(), Ok(settings));
     // The certificate of node 3 may be anywhere.
     assert_eq!(log.remove_member(NodeId(3)), Ok(true));
     assert_eq!(log.remove_member(NodeId(3)), Ok(false));
     assert_eq!(log.reserve_number("four", 3600), Ok(NodeId(4)));
     assert_eq!(log.members(), Ok(vec![member(1)]));
+    assert_eq!(log.settings(), Ok(vec![(NodeId(1), parts("b"))]));
 }
 
 #[test]

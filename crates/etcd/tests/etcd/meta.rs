@@ -16,6 +16,7 @@ fn a_cluster_is_made_once_and_tells_its_state() {
     let nothing = Overview {
         meta: None,
         leader: None,
+        epoch: None,
         head: Head::default(),
         first: None,
         nodes: vec![],
@@ -43,6 +44,7 @@ fn a_cluster_is_made_once_and_tells_its_state() {
     let expected = Overview {
         meta: Some(meta),
         leader: Some(NodeId(4)),
+        epoch: Some(epoch),
         head: head(3),
         first: Some(Position(2)),
         nodes: vec![state],

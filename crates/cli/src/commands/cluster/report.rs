@@ -2,14 +2,17 @@
 
 use std::fmt::Write as _;
 
-use fulgurite_cluster::NodeState;
-use fulgurite_etcd::{ClusterMeta, Member, Overview, Space};
+use fulgurite_cluster::{NodeId, NodeState};
+use fulgurite_etcd::{ClusterMeta, Member, Overview, SettingsParts, Space, differences};
 use serde_json::{Value, json};
 
 /// Batches behind the end of the log at which a node counts as slow. States are a second old.
 const BEHIND_MAX: u64 = 1000;
 /// The difference of clocks that counts as trouble, in microseconds. A node 60 s ahead never leads.
 const CLOCK_US_MAX: u64 = 10_000_000;
+
+/// The part of etcd's quota in use that counts as trouble.
+const QUOTA_PERCENT_MAX: u64 = 80;
 
 /// The state of a cluster.
 pub(super) struct Report<'r> {
@@ -22,6 +25,12 @@ pub(super) struct Report<'r> {
     pub(super) members: &'r [String],
     /// The space of members that answer, with their places in `members`.
     pub(super) spaces: Vec<(usize, Space)>,
+    /// The quota of each of these, if it tells one.
+    pub(super) quotas: Vec<Option<u64>>,
+    /// True if etcd takes deletions only.
+    pub(super) is_full: bool,
+    /// The digests of the nodes' settings.
+    pub(super) settings: Vec<(NodeId, SettingsParts)>,
     pub(super) now_us: u64,
 }
 
@@ -45,11 +54,29 @@ impl Report<'_> {
                 ));
             }
         }
+        if let Some(((first, own), others)) = self.settings.split_first() {
+            let others = others.iter();
+            let found = others.flat_map(|(node, parts)| differences((*node, parts), (*first, own)));
+            troubles.extend(found);
+        }
         for member in self.lost() {
             troubles.push(format!(
                 "node {} at {} is not alive",
                 member.node, member.address
             ));
+        }
+        if self.is_full {
+            let text = "etcd is full: no update is possible until the sequencer has made room";
+            troubles.push(text.to_owned());
+        }
+        for ((at, space), quota) in self.spaces.iter().zip(&self.quotas) {
+            let percent = quota.map(|quota| space.bytes.saturating_mul(100) / quota.max(1));
+            if let Some(percent) = percent.filter(|percent| *percent > QUOTA_PERCENT_MAX) {
+                let url = self.members.get(*at).map_or("", String::as_str);
+                troubles.push(format!(
+                    "the member {url} of etcd uses {percent} % of its quota"
+                ));
+            }
         }
         for (at, url) in self.members.iter().enumerate() {
             if !self.spaces.iter().any(|(member, _)| *member == at) {
@@ -97,10 +124,9 @@ impl Report<'_> {
             &format!("{format}, batches from format {least} on"),
         );
         let leader = self.overview.leader;
-        row(
-            "sequencer",
-            &leader.map_or("none".to_owned(), |node| format!("node {node}")),
-        );
+        let epoch = self.overview.epoch.map_or(0, |epoch| epoch.0);
+        let sequencer = |node| format!("node {node}, leadership {epoch}");
+        row("sequencer", &leader.map_or("none".to_owned(), sequencer));
         let end = self.overview.head.position;
         let kept = match self.overview.first {
             Some(first) => format!("batches {first} to {end}"),
@@ -117,12 +143,14 @@ impl Report<'_> {
             );
             row(&format!("node {}", node.node), &facts);
         }
-        for (at, space) in &self.spaces {
+        for ((at, space), quota) in self.spaces.iter().zip(&self.quotas) {
             let url = self.members.get(*at).map_or("", String::as_str);
             let leads = if space.is_leader { ", leads etcd" } else { "" };
+            let quota = quota.map(|quota| format!(" of {} KiB", quota >> 10));
             let facts = format!(
-                "{url}, {} KiB, {} KiB in use{leads}",
+                "{url}, {} KiB{}, {} KiB in use{leads}",
                 space.bytes >> 10,
+                quota.unwrap_or_default(),
                 space.bytes_in_use >> 10
             );
             row("etcd", &facts);
@@ -146,13 +174,18 @@ impl Report<'_> {
             })
         });
         let members = self.members.iter().enumerate().map(|(at, url)| {
-            let space = self.spaces.iter().find(|(member, _)| *member == at);
-            let space = space.map(|(_, space)| space);
+            let spaces = self.spaces.iter().zip(&self.quotas);
+            let mut spaces = spaces.filter(|((member, _), _)| *member == at);
+            let (space, quota) = spaces
+                .next()
+                .map(|((_, space), quota)| (space, quota))
+                .unzip();
             json!({
                 "url": url,
                 "answers": space.is_some(),
                 "bytes": space.map(|space| space.bytes),
                 "bytes_in_use": space.map(|space| space.bytes_in_use),
+                "quota": quota,
                 "is_leader": space.map(|space| space.is_leader),
             })
         });
@@ -162,6 +195,8 @@ impl Report<'_> {
             "format": self.meta.format,
             "least_version": self.meta.least_version,
             "leader": self.overview.leader.map(|node| node.0),
+            "epoch": self.overview.epoch.map(|epoch| epoch.0),
+            "is_full": self.is_full,
             "first": self.overview.first.map(|first| first.0),
             "end": self.overview.head.position.0,
             "nodes": nodes.collect::<Vec<_>>(),
@@ -175,7 +210,7 @@ impl Report<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fulgurite_cluster::{Head, NodeId, Position};
+    use fulgurite_cluster::{Epoch, Head, NodeId, Position};
 
     fn node(number: u64, applied: u64, clock_us: u64) -> NodeState {
         NodeState {
@@ -198,6 +233,7 @@ mod tests {
             overview: Overview {
                 meta: None,
                 leader: leader.map(NodeId),
+                epoch: leader.map(|_| Epoch(77)),
                 head,
                 first: Some(Position(41)),
                 nodes,
@@ -205,6 +241,9 @@ mod tests {
             registered: Vec::new(),
             members,
             spaces: vec![],
+            quotas: vec![],
+            is_full: false,
+            settings: vec![],
             now_us: 50_000_000,
         }
     }
@@ -214,14 +253,19 @@ mod tests {
         let sound = report(&[], vec![node(1, 4999, 50_000_000)], Some(1));
         assert_eq!(sound.troubles(), [""; 0]);
         let table = sound.table();
-        assert!(table.contains("sequencer  node 1"), "{table}");
+        assert!(
+            table.contains("sequencer  node 1, leadership 77"),
+            "{table}"
+        );
         assert!(table.contains("batches 41 to 5000"), "{table}");
         let members = ["http://a:2379".to_owned()];
         let nodes = vec![node(1, 3000, 50_000_000), node(2, 5000, 10_000_000)];
-        let ill = report(&members, nodes, None);
+        let mut ill = report(&members, nodes, None);
+        ill.is_full = true;
         let troubles = ill.troubles().join("\n");
         for part in [
             "no node leads",
+            "etcd is full",
             "node 1 is 2000 batches",
             "node 2",
             "http://a:2379",
@@ -232,6 +276,6 @@ mod tests {
         assert_eq!(json["leader"], Value::Null);
         assert_eq!(json["nodes"][0]["behind"], 2000);
         assert_eq!(json["etcd"][0]["answers"], false);
-        assert_eq!(json["troubles"].as_array().map(Vec::len), Some(4));
+        assert_eq!(json["troubles"].as_array().map(Vec::len), Some(5));
     }
 }

@@ -28,6 +28,9 @@ pub(super) fn run(command: &ClusterStatus) -> anyhow::Result<u8> {
     let Some(meta) = overview.meta.clone() else {
         bail!("there is no cluster {cluster} in this etcd: `fulgurite cluster init` makes one");
     };
+    let spaces = log.spaces().unwrap_or_default();
+    let quotas = spaces.iter().map(|(member, _)| log.quota(*member));
+    let quotas = quotas.collect();
     let wall = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let report = Report {
         cluster: &cluster,
@@ -35,7 +38,11 @@ pub(super) fn run(command: &ClusterStatus) -> anyhow::Result<u8> {
         overview,
         registered: log.members()?,
         members: &urls,
-        spaces: log.spaces().unwrap_or_default(),
+        spaces,
+        quotas,
+        // The report names members that do not answer.
+        settings: log.settings().unwrap_or_default(),
+        is_full: log.is_full().unwrap_or(false),
         now_us: u64::try_from(wall.as_micros())?,
     };
     let text = match command.json {
