@@ -10,6 +10,7 @@
 
 mod certificate;
 mod clock;
+mod cluster;
 mod connection;
 mod counter;
 mod counters;
@@ -22,6 +23,7 @@ mod shared;
 
 pub(crate) use certificate::CertificateEnd;
 pub(crate) use clock::seconds_now;
+pub(crate) use cluster::{ClusterFigures, ClusterSource};
 pub(crate) use connection::ConnectionCounters;
 pub(crate) use counter::lock;
 pub(crate) use counters::{OPERATIONS, Totals, WorkerStatistics, operation_name};

@@ -9,6 +9,7 @@ use fulgurite_directory::SlowSearches;
 
 use super::certificate::CertificateEnd;
 use super::clock::{StatisticsClock, seconds_now};
+use super::cluster::{ClusterFigures, ClusterSource};
 use super::connection::ConnectionCounters;
 use super::counter::{Counter, lock};
 use super::counters::{Totals, WorkerStatistics};
@@ -37,6 +38,8 @@ pub struct Statistics {
     /// Searches that looked at many entries in vain, or took long.
     slow_searches: SlowSearches,
     certificate_end: OnceLock<CertificateEnd>,
+    /// The node of a cluster that the server is.
+    cluster: OnceLock<ClusterSource>,
 }
 
 /// Facts that do not change while a server runs.
@@ -84,6 +87,17 @@ impl Statistics {
     /// Returns the end of the certificate in force, in seconds since 1970.
     pub(crate) fn certificate_end_s(&self) -> Option<u64> {
         self.certificate_end.get()?.get()
+    }
+
+    /// Sets the source of the figures of a cluster's node.
+    pub(crate) fn set_cluster(&self, source: ClusterSource) {
+        // A server becomes a node once.
+        let _ = self.cluster.set(source);
+    }
+
+    /// Returns the figures of the node; `None` for a server that is alone.
+    pub(crate) fn cluster(&self) -> Option<ClusterFigures> {
+        self.cluster.get().map(ClusterSource::get)
     }
 
     pub(crate) fn slow_searches(&self) -> &SlowSearches {

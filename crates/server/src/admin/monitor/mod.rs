@@ -8,11 +8,12 @@
 //!               ├─ cn=Listeners    ├─ cn=Statistics    cn=Bytes, cn=PDU, cn=Entries, cn=Referrals
 //!               └─ cn=Log          └─ cn=Threads, cn=Time, cn=Waiters
 //! ```
-//! With backups there is cn=Backups, too, and with slow searches cn=Searches. Each
-//! search generates the entries anew, and only those of the requested branch.
+//! With backups there is cn=Backups, too, with slow searches cn=Searches, and in a cluster
+//! cn=Cluster. Each search generates the entries anew, and only those of the requested branch.
 
 mod backups;
 mod certificate;
+mod cluster;
 mod connections;
 mod consumers;
 mod counters;

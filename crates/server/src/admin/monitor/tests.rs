@@ -6,7 +6,8 @@ use fulgurite_ldap::Operation;
 use super::figures::SUFFIX;
 use super::*;
 use crate::statistics::{
-    CertificateEnd, OperationStage, Outcome, RunningOperation, SearchWork, Statistics,
+    CertificateEnd, ClusterFigures, ClusterSource, OperationStage, Outcome, RunningOperation,
+    SearchWork, Statistics,
 };
 
 fn monitor() -> (Monitor, Arc<Statistics>) {
@@ -163,6 +164,49 @@ fn operations_are_below_their_connection_and_can_be_ended() {
     assert!(operations.take_cancels().is_empty());
     operations.publish(Vec::new());
     assert!(!monitor.end(&normal, true));
+}
+
+#[test]
+fn the_node_of_a_cluster_has_an_entry() {
+    let (monitor, statistics) = monitor();
+    let name = "cn=Cluster,cn=Monitor";
+    let find = |base| {
+        let mut entries = monitor.entries(base).into_iter();
+        entries.find(|entry| entry.dn == name)
+    };
+    assert!(find("").is_none());
+    statistics.set_cluster(ClusterSource::new(|| ClusterFigures {
+        cluster: "prod".to_owned(),
+        node: 2,
+        leader: Some(1),
+        position: 41,
+        silence_ms: Some(12),
+        trouble: Some("no answer".to_owned()),
+        ..ClusterFigures::default()
+    }));
+    assert!(find("cn=time,cn=monitor").is_none());
+    let entry = find("cn=cluster,cn=monitor").expect(name);
+    let mut attributes = entry.attributes.iter();
+    let (_, values) = attributes
+        .find(|(name, _)| name == "monitoredInfo")
+        .expect("facts");
+    let values: Vec<_> = values
+        .iter()
+        .map(|value| String::from_utf8_lossy(value))
+        .collect();
+    assert_eq!(
+        values,
+        [
+            "cluster: prod",
+            "node: 2",
+            "sequencer: 1",
+            "position: 41",
+            "durable: 0",
+            "waiting: 0",
+            "silence: 12 ms",
+            "trouble: no answer",
+        ]
+    );
 }
 
 #[test]

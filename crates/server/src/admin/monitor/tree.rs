@@ -140,6 +140,7 @@ impl TreeSource for Monitor {
             }
         }
         entries.extend(self.backups(base));
+        entries.extend(self.cluster(base));
         entries.extend(self.searches(base));
         entries
     }
