@@ -20,6 +20,15 @@ pub enum Freshness {
     NotBefore(Position),
 }
 
+impl Freshness {
+    fn not_before(self) -> Option<Position> {
+        match self {
+            Freshness::Linearizable => None,
+            Freshness::NotBefore(position) => Some(position),
+        }
+    }
+}
+
 /// The way to a driver. Clones share it.
 pub struct Handle<U, A> {
     inbox: SyncSender<Message<U, A>>,
@@ -79,21 +88,27 @@ impl<U: Send + 'static, A: Send + 'static> Handle<U, A> {
     /// it has not come in time.
     #[must_use]
     pub fn read(&self, freshness: Freshness, wait: Duration) -> Option<Position> {
-        let not_before = match freshness {
-            Freshness::Linearizable => None,
-            Freshness::NotBefore(position) => Some(position),
-        };
-        if let Some(position) = not_before
+        if let Some(position) = freshness.not_before()
             && self.position() >= position
         {
             return Some(self.position());
         }
         let (sender, position) = sync_channel(1);
         let then = move |position| sender.try_send(position).unwrap_or_default();
+        self.submit_read(freshness, then);
+        position.recv_timeout(wait).ok().flatten()
+    }
+
+    /// Waits in the same way without a thread. The driver's thread calls `then`, once. So `then`
+    /// must not wait.
+    pub fn submit_read(
+        &self,
+        freshness: Freshness,
+        then: impl FnOnce(Option<Position>) + Send + 'static,
+    ) {
         let reply = Reply::new(Box::new(then), || None);
         // A full inbox drops the reply, which says that no state came.
-        drop(self.send(Message::Read(not_before, reply)));
-        position.recv_timeout(wait).ok().flatten()
+        drop(self.send(Message::Read(freshness.not_before(), reply)));
     }
 
     /// Takes an update that another node has forwarded. Its outcome goes to the peers. Returns
@@ -113,6 +128,12 @@ impl<U: Send + 'static, A: Send + 'static> Handle<U, A> {
     #[must_use]
     pub fn status(&self) -> DriverStatus {
         self.board.read()
+    }
+
+    /// Returns true if the node has stopped, because its content differs from the others'.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        self.board.has_stopped()
     }
 
     /// Returns the position that is applied.

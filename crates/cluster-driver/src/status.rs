@@ -1,8 +1,9 @@
 //! The state of a node, for people and for checks of health.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use fulgurite_cluster::{Divergence, NodeId, Position};
+use fulgurite_cluster::{Divergence, Epoch, NodeId, Position};
 
 /// The state of a node, as its thread has told last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub struct DriverStatus {
     pub leader: Option<NodeId>,
     /// True if that is this node.
     pub is_leading: bool,
+    /// The number of the leadership, while this node leads.
+    pub epoch: Option<Epoch>,
     /// The position that is applied.
     pub position: Position,
     /// The position that would survive a power cut.
@@ -31,22 +34,30 @@ pub struct DriverStatus {
 
 /// The place where the thread leaves its state.
 #[derive(Debug, Default)]
-pub(crate) struct Board(Mutex<DriverStatus>);
+pub(crate) struct Board {
+    status: Mutex<DriverStatus>,
+    /// True if the node has stopped for good, for those who ask often.
+    has_stopped: AtomicBool,
+}
 
 impl Board {
     pub(crate) fn read(&self) -> DriverStatus {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        let status = self.status.lock();
+        status.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.has_stopped.load(Ordering::Relaxed)
     }
 
     pub(crate) fn write(&self, status: DriverStatus) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        let has_stopped = status.stopped.is_some();
+        self.has_stopped.store(has_stopped, Ordering::Relaxed);
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 
     pub(crate) fn end(&self) {
-        let mut status = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         status.has_ended = true;
         status.is_leading = false;
     }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use fulgurite_policy::ClusterReads;
+
 use crate::error::ConfigError;
+use crate::interval::Interval;
 use crate::setting::Setting as _;
 use crate::{Database, Settings, SocketAddress, Sourced};
 
@@ -29,6 +32,10 @@ pub struct ClusterSettings {
     pub ca: PathBuf,
     /// The certificate of the node, and its key.
     pub pair: (PathBuf, PathBuf),
+    /// The state that reads see.
+    pub reads: ClusterReads,
+    /// The silence of etcd after which reads are refused, in seconds.
+    pub stale_after_s: Option<u32>,
 }
 
 impl Settings {
@@ -79,6 +86,8 @@ impl Settings {
                 needed("cluster.certificate", &global.cluster_certificate)?,
                 needed("cluster.key", &global.cluster_key)?,
             ),
+            reads: *global.cluster_reads,
+            stale_after_s: global.cluster_stale_after.as_ref().map(|Interval(s)| *s),
         }))
     }
 

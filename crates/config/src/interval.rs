@@ -32,6 +32,22 @@ impl Setting for Interval {
     }
 }
 
+impl Setting for Option<Interval> {
+    const KIND: &'static str = Interval::KIND;
+
+    fn read(value: Value) -> Result<Self, String> {
+        Interval::read(value).map(Some)
+    }
+
+    fn show(&self) -> String {
+        self.as_ref().map(Interval::show).unwrap_or_default()
+    }
+
+    fn toml(&self) -> Option<String> {
+        self.as_ref().and_then(Interval::toml)
+    }
+}
+
 /// Reads `1d`, `6 h`, `30min` or `45s`. A number alone counts seconds.
 fn parse_interval(text: &str) -> Option<Interval> {
     let text = text.trim();

@@ -80,9 +80,10 @@ pub use error::ConfigError;
 pub use file_mode::FileMode;
 /// The values of settings.
 pub use fulgurite_policy::{
-    Allow, AuditFormat, AuthzPolicy, BuiltinSchema, CrlCheck, DatabaseKind, Disallow, Durability,
-    FeatureSet, IndexSelection, Limit, LimitsRule, LogFormat, LogLevel, Origin, Require, Restrict,
-    Security, SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits, TlsVersion, VerifyClient,
+    Allow, AuditFormat, AuthzPolicy, BuiltinSchema, ClusterReads, CrlCheck, DatabaseKind, Disallow,
+    Durability, FeatureSet, IndexSelection, Limit, LimitsRule, LogFormat, LogLevel, Origin,
+    Require, Restrict, Security, SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
+    TlsVersion, VerifyClient,
 };
 pub use index::{IndexSetting, parse_kinds};
 pub use interval::Interval;

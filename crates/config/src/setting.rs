@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use fulgurite_policy::{
-    AuditFormat, AuthzPolicy, BuiltinSchema, CrlCheck, Durability, LogFormat, LogLevel,
-    Subordinate, TlsVersion, VerifyClient,
+    AuditFormat, AuthzPolicy, BuiltinSchema, ClusterReads, CrlCheck, Durability, LogFormat,
+    LogLevel, Subordinate, TlsVersion, VerifyClient,
 };
 
 use crate::quantity::{parse_bytes, parse_limit};
@@ -466,6 +466,7 @@ macro_rules! choices {
 choices!(
     AuthzPolicy,
     BuiltinSchema,
+    ClusterReads,
     CrlCheck,
     Durability,
     AuditFormat,

@@ -463,6 +463,28 @@ impl Directory {
             .for_each(|place| *place = Some(Arc::clone(&order)));
     }
 
+    /// Returns true if a cluster orders the updates of the database that has an entry.
+    #[must_use]
+    pub fn is_ordered(&self, name: &[u8]) -> bool {
+        let databases = &self.core.databases;
+        let dn = match databases.suffix_written(name) {
+            Some(suffix) => return self.orders_under(suffix),
+            None => Dn::parse_bytes(self.schema(), name),
+        };
+        dn.is_ok_and(|dn| self.orders_under(&dn))
+    }
+
+    fn orders_under(&self, dn: &Dn) -> bool {
+        let database = self.core.databases.database_of(dn);
+        database.is_some_and(|database| self.order_of(database).is_some())
+    }
+
+    /// Returns the databases whose updates a cluster orders.
+    pub fn ordered_databases(&self) -> impl Iterator<Item = &Database> {
+        let mut databases = self.databases().iter();
+        std::iter::from_fn(move || databases.find(|database| self.order_of(database).is_some()))
+    }
+
     /// Returns true if a cluster orders the updates of some database.
     #[must_use]
     pub fn has_orders(&self) -> bool {

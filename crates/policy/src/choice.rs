@@ -159,6 +159,17 @@ choice! {
 }
 
 choice! {
+    /// The state that reads at a node of a cluster see, unless their controls say otherwise.
+    ClusterReads {
+        /// The state of the node, which may be behind.
+        #[default]
+        Local = "local",
+        /// All that any node has acknowledged before the read.
+        Linearizable = "linearizable",
+    }
+}
+
+choice! {
     /// The form of the lines of the log.
     LogFormat {
         /// Time, level and text.

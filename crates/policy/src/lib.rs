@@ -24,8 +24,8 @@ mod syncrepl;
 mod tls;
 
 pub use choice::{
-    AuditFormat, AuthzPolicy, BuiltinSchema, Choice, DatabaseKind, Durability, LogFormat, LogLevel,
-    Subordinate, word_list,
+    AuditFormat, AuthzPolicy, BuiltinSchema, Choice, ClusterReads, DatabaseKind, Durability,
+    LogFormat, LogLevel, Subordinate, word_list,
 };
 pub use dynlist::{DynlistItem, DynlistSet};
 pub use features::{Allow, Disallow, FeatureSet, Require};

@@ -58,7 +58,7 @@ pub use backup::{
     Backup, BackupError, BackupManifest, BackupSource, SavedDatabase, digest_of, last_failure,
     list_backups, remove_old_backups, write_backup,
 };
-pub use cluster::{ClusterError, CopyError, etcd_settings, fetch_copy, peer_trust};
+pub use cluster::{ClusterError, CopyError, etcd_settings, fetch_copy, peer_trust, settings_parts};
 pub use compose::check::{
     CheckError, check_settings, check_suffix_names, check_unfinished_settings,
 };
@@ -83,7 +83,7 @@ pub use metrics::answer_metrics_bytes;
 pub use metrics::family::{metric_names, metrics_table};
 pub use session::bind_delays::BindDelays;
 pub use session::cancel_token::CancelToken;
-pub use session::handler::{Handler, RunningSearch};
+pub use session::handler::{Handler, ReadGate, RunningSearch, StateListener, StateWish};
 pub use session::job::{CheckId, Job, Turn};
 pub use session::limits::SessionLimits;
 pub use session::log::OperationLog;

@@ -11,9 +11,10 @@ use common::{
     abandon, add, bind, cancel, compare, extended, search, take_responses, unbind, who_am_i,
 };
 use fulgurite_directory::{Connection as Facts, EndPoint};
-use fulgurite_ldap::{MessageId, ResultCode};
+use fulgurite_ldap::{LdapResult, MessageId, ResultCode};
 use fulgurite_server::{
-    BindDelays, Handler as _, IdentityQuotas, Job, OperationLog, Session, SessionLimits, Turn,
+    BindDelays, Handler as _, IdentityQuotas, Job, OperationLog, ReadGate, Session, SessionLimits,
+    StateWish, Turn,
 };
 
 /// A session and what a driver would do for it.
@@ -76,6 +77,7 @@ impl<'h> Connection<'h> {
                     }
                 }
                 Job::HoldBind(number, _) => self.session.release_bind(number),
+                Job::AwaitState(number, _) => self.session.state_reached(number, Ok(())),
                 Job::CheckPassword(number, check) => {
                     let verdict = self.stub.check_password(check);
                     self.session.password_checked(number, Some(verdict));
@@ -239,7 +241,7 @@ fn an_update_is_withdrawn_until_the_writer_begins() {
     connection.talk(&[add(1), add(2), add(3), add(4)]);
     let begun = match &connection.jobs[2] {
         Job::Update(_, token, _) => token.begin(),
-        Job::CheckPassword(..) | Job::HoldBind(..) => false,
+        Job::CheckPassword(..) | Job::HoldBind(..) | Job::AwaitState(..) => false,
     };
     assert!(begun, "the writer begins with the third");
     let stopped = [abandon(5, 1), cancel(6, 2), cancel(7, 3), cancel(8, 9)];
@@ -368,6 +370,60 @@ fn a_full_hashing_pool_is_answered_busy() {
     };
     connection.session.password_checked(number, None);
     assert_eq!(connection.settle(), ["1 bind 51", "2 whoami "]);
+}
+
+#[test]
+fn a_read_waits_for_its_state_and_others_do_not() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let wish = StateWish {
+        not_before: Some(7),
+        tells: true,
+    };
+    let gate = |gate| *stub.gate.lock().unwrap() = Some(gate);
+    gate(ReadGate::Waits(wish));
+    assert_eq!(
+        connection.talk(&[search(1, "2"), compare(2), search(3, "1")]),
+        [""; 0]
+    );
+    let waits = connection.jobs.iter().map(|job| match job {
+        Job::AwaitState(number, asked) if *asked == wish => *number,
+        _ => panic!("a wait for the state"),
+    });
+    let [first, second, third] = waits.collect::<Vec<_>>()[..] else {
+        panic!("three waits");
+    };
+    connection.jobs.clear();
+    gate(ReadGate::Open);
+    assert_eq!(connection.talk(&[search(4, "0")]), ["4 search 0"]);
+    assert_eq!(stub.told.load(Ordering::Relaxed), 0);
+    connection.session.state_reached(second, Ok(()));
+    assert_eq!(connection.settle(), ["2 compare 0"]);
+    let late = LdapResult::new(ResultCode::Unavailable);
+    connection.session.state_reached(third, Err(late.clone()));
+    connection.session.state_reached(first, Ok(()));
+    let mut responses = connection.settle();
+    responses.sort();
+    assert_eq!(
+        responses,
+        ["1 entry", "1 entry", "1 search 0", "3 search 52"]
+    );
+    assert_eq!(stub.told.load(Ordering::Relaxed), 2);
+    assert!(connection.session.is_idle());
+    // A second end of the same wait, and that of an abandoned read, have no effect.
+    connection.session.state_reached(first, Ok(()));
+    gate(ReadGate::Waits(wish));
+    assert_eq!(connection.talk(&[search(5, "1"), abandon(6, 5)]), [""; 0]);
+    let Some(Job::AwaitState(number, _)) = connection.jobs.pop() else {
+        panic!("a wait for the state");
+    };
+    connection.session.state_reached(number, Ok(()));
+    assert_eq!(connection.settle(), [""; 0]);
+    // A bind drops reads that wait, as it drops searches.
+    connection.talk(&[search(7, "1")]);
+    assert_eq!(connection.talk(&[bind(8, "ada", "right")]), ["8 bind 0"]);
+    gate(ReadGate::Refused(late));
+    assert_eq!(connection.talk(&[compare(9)]), ["9 compare 52"]);
 }
 
 #[test]

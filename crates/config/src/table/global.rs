@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use fulgurite_policy::{
-    Allow, AuditFormat, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, LogFormat, LogLevel,
-    TlsVersion, VerifyClient,
+    Allow, AuditFormat, AuthzPolicy, BuiltinSchema, ClusterReads, CrlCheck, Disallow, LogFormat,
+    LogLevel, TlsVersion, VerifyClient,
 };
 
 use super::flag::{Flag, FlagGroup};
@@ -273,6 +273,13 @@ settings! {
         /// Its private key, PEM.
         "cluster.key" cluster_key: Option<PathBuf> = None
             => own().fixed().examples(&["\"/etc/fulgurite/cluster/node.key\""]);
+        /// State that searches and compares see: `local` is that of the node, which may be a batch
+        /// behind. `linearizable` asks etcd before each read. Controls ask for single reads.
+        "cluster.reads" cluster_reads: ClusterReads = ClusterReads::default() => own().fixed();
+        /// Time without an answer of etcd after which the node refuses reads as unavailable (52).
+        /// Unless set, it goes on with what it has.
+        "cluster.stale_after" cluster_stale_after: Option<Interval> = None
+            => own().fixed().examples(&["\"1min\""]);
         /// Directory of the backups that the server makes by itself. Unless set, it makes none.
         "backup.to" backup_to: Option<PathBuf> = None => own().examples(&["\"/var/backups/fulgurite\""]);
         /// Time from one backup to the next.

@@ -6,6 +6,8 @@
 use fulgurite_cluster::{Csn, Digest, Head, Position};
 use fulgurite_store::{Snapshot, StoreError, View, Writer};
 
+use crate::core::database::Database;
+
 /// The key of the row.
 const KEY: &[u8] = b"cluster/end";
 
@@ -23,6 +25,13 @@ pub(super) struct StoredEnd {
 /// Returns the row; `None` for a store that belongs to no cluster, or whose row is damaged.
 pub(super) fn read<T: Snapshot>(view: &View<'_, T>) -> Result<Option<StoredEnd>, StoreError> {
     Ok(view.sync_row(KEY)?.and_then(decode))
+}
+
+/// Returns the last batch that a database has applied; `None` if it cannot be read.
+#[must_use]
+pub fn cluster_position(database: &Database) -> Option<Position> {
+    let view = database.store.snapshot().ok()?;
+    Some(read(&view).ok()??.head.position)
 }
 
 /// Writes the end of a batch, whose changes are made.

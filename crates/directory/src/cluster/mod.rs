@@ -22,5 +22,6 @@ mod unsettled;
 mod wire;
 
 pub use content::StoreContent;
+pub use end::cluster_position;
 pub use requirements::Unsuitable;
 pub use wire::{OrderedReply, WireError};

@@ -248,6 +248,15 @@ impl WriteRequest {
         }
     }
 
+    /// Returns true if it is an update with a control.
+    #[must_use]
+    pub fn has_control(&self, oid: &str) -> bool {
+        match &self.work {
+            WriteWork::Update(update) => update.message().controls.find(oid).is_some(),
+            _ => false,
+        }
+    }
+
     /// Returns true if the request itself is small.
     pub(crate) fn is_short(&self) -> bool {
         match &self.work {

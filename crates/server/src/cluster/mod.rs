@@ -11,11 +11,16 @@
 //! replies. The driver's thread does the updates on the newest directory. A reload takes effect
 //! between two batches.
 
+mod comparison;
 mod content;
 mod copies;
 mod error;
+mod lookout;
 mod node;
 mod order;
+mod read_settings;
+mod reads;
+mod settings_parts;
 mod state;
 mod update;
 
@@ -23,4 +28,6 @@ pub use copies::{CopyError, fetch_copy};
 pub use error::ClusterError;
 pub(crate) use node::ClusterNode;
 pub use node::{etcd_settings, peer_trust};
+pub(crate) use reads::gate_alone;
+pub use settings_parts::settings_parts;
 pub(crate) use state::ClusterState;

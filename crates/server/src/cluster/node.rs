@@ -9,20 +9,22 @@ use std::thread::{self, Scope};
 use std::time::Duration;
 
 use fulgurite_cluster::NodeId;
-use fulgurite_cluster_driver::{CopyProgress, Driver, DriverSettings, Freshness, Handle};
-use fulgurite_cluster_peers::{
-    CopySource, LinkSettings, NodeList, NodePeers, PeerTrust, TrustFiles,
-};
+use fulgurite_cluster_driver::{CopyProgress, Driver, DriverSettings, Handle};
+use fulgurite_cluster_peers::{CopySource, LinkSettings, NodePeers, PeerTrust, TrustFiles};
 use fulgurite_config::{ClusterSettings, Settings};
 use fulgurite_directory::{
     Directory, Entropy as _, StoreContent, SystemEntropy, Unsuitable, UpdateOrder,
 };
-use fulgurite_etcd::{EtcdLog, EtcdSettings, Member, TlsFiles};
+use fulgurite_etcd::{EtcdLog, EtcdSettings, Member, SettingsParts, TlsFiles};
 
+use super::comparison::Comparison;
 use super::content::LiveContent;
 use super::copies::NodeCopies;
 use super::error::ClusterError;
+use super::lookout::Lookout;
 use super::order::ClusterOrder;
+use super::read_settings::ReadSettings;
+use super::settings_parts::settings_parts;
 use super::state::ClusterState;
 use super::update::{ClusterAnswer, ClusterUpdate};
 use crate::driver::stop::StopHandle;
@@ -33,8 +35,6 @@ use crate::statistics::lock;
 const DATABASE: u32 = 1;
 /// The time between two looks at the addresses of the nodes.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// The wait of one look at the end of the log.
-const READ_WAIT: Duration = Duration::from_secs(2);
 
 /// A node that does not run yet.
 pub(crate) struct ClusterNode {
@@ -46,6 +46,7 @@ pub(crate) struct ClusterNode {
     driver: Driver<ClusterUpdate, ClusterAnswer>,
     handle: Handle<ClusterUpdate, ClusterAnswer>,
     state: Arc<ClusterState>,
+    parts: SettingsParts,
 }
 
 /// A node that runs.
@@ -117,6 +118,15 @@ impl ClusterNode {
         let life = u64::try_from(random >> 64).unwrap_or_default();
         let driver_settings = DriverSettings::new(NodeId(cluster.node), life.to_le_bytes());
         let (driver, handle) = Driver::new(driver_settings);
+        let node = cluster.node;
+        let reads = ReadSettings {
+            cluster: cluster.name.clone(),
+            reads: cluster.reads,
+            stale_after: cluster
+                .stale_after_s
+                .map(u64::from)
+                .map(Duration::from_secs),
+        };
         Ok(Some(ClusterNode {
             folder: settings.cluster_folder()?.to_owned(),
             settings: cluster,
@@ -124,7 +134,8 @@ impl ClusterNode {
             trust,
             socket,
             driver,
-            state: Arc::new(ClusterState::new(handle.clone())),
+            parts: SettingsParts::new(),
+            state: Arc::new(ClusterState::new(handle.clone(), node, reads)),
             handle,
         }))
     }
@@ -138,11 +149,17 @@ impl ClusterNode {
     ///
     /// # Errors
     /// [`ClusterError::Database`] if the database is not that of a node.
-    pub(crate) fn attach(&self, directory: &mut Directory) -> Result<(), ClusterError> {
+    pub(crate) fn attach(
+        &mut self,
+        directory: &mut Directory,
+        settings: &Settings,
+    ) -> Result<(), ClusterError> {
+        self.parts = settings_parts(settings, directory.schema())?;
         let database = directory.database_at(&self.folder);
         let database = database.ok_or(Unsuitable::NoMember)?;
         StoreContent::open(directory, database)?;
-        let order: Arc<dyn UpdateOrder> = Arc::new(ClusterOrder::new(self.handle.clone()));
+        let order: Arc<dyn UpdateOrder> =
+            Arc::new(ClusterOrder::new(self.handle.clone(), &self.settings.name));
         directory.order_updates(&self.folder, order);
         Ok(())
     }
@@ -206,6 +223,7 @@ impl ClusterNode {
             address: self.settings.address.to_string(),
         };
         let (log, handle, state) = (EtcdLog::new(&self.etcd)?, self.handle, self.state);
+        let mut comparison = Comparison::new(own.node, self.parts);
         let ended = Arc::<(Mutex<bool>, Condvar)>::default();
         thread::scope(|scope| {
             let pause = Arc::clone(&ended);
@@ -221,6 +239,7 @@ impl ClusterNode {
                 };
                 loop {
                     lookout.look();
+                    comparison.look(&lookout.log);
                     copies.drop_old();
                     let (is_ended, signal) = &*pause;
                     let held = lock(is_ended);
@@ -272,68 +291,6 @@ fn listen(settings: &ClusterSettings) -> Result<TcpListener, ClusterError> {
         false => Err(refused),
     });
     bound.map_err(error)
-}
-
-/// The look at the nodes of the cluster, again and again.
-struct Lookout {
-    log: EtcdLog,
-    handle: Handle<ClusterUpdate, ClusterAnswer>,
-    state: Arc<ClusterState>,
-    own: Member,
-    nodes: NodeList,
-    trouble: Option<String>,
-}
-
-impl Lookout {
-    fn look(&mut self) {
-        match self.log.members() {
-            Ok(members) => {
-                let trouble = self.take(&members);
-                self.tell(trouble);
-            }
-            Err(error) => self.tell(Some(error.to_string())),
-        }
-        let catches_up = !self.state.has_caught_up()
-            && self
-                .handle
-                .read(Freshness::Linearizable, READ_WAIT)
-                .is_some();
-        if catches_up {
-            tracing::info!("cluster: node {} has applied the log", self.own.node);
-            self.state.catches_up();
-        }
-    }
-
-    /// Takes the nodes of the cluster, and returns a trouble with the own one.
-    fn take(&self, members: &[Member]) -> Option<String> {
-        let list = members.iter();
-        let list = list.map(|member| (member.node, member.address.clone()));
-        self.nodes.set(&list.collect::<Vec<_>>());
-        let mut members = members.iter();
-        match members.find(|member| member.node == self.own.node) {
-            None => Some(format!(
-                "node {} does not belong to the cluster any more: the others do not hear it",
-                self.own.node
-            )),
-            Some(present) if present.address != self.own.address => {
-                let written = self.log.put_member(&self.own);
-                written.err().map(|error| error.to_string())
-            }
-            Some(_) => None,
-        }
-    }
-
-    /// Logs a trouble when it begins and when it ends.
-    fn tell(&mut self, trouble: Option<String>) {
-        if trouble == self.trouble {
-            return;
-        }
-        match &trouble {
-            Some(trouble) => tracing::warn!("cluster: {trouble}"),
-            None => tracing::info!("cluster: node {} is well again", self.own.node),
-        }
-        self.trouble = trouble;
-    }
 }
 
 /// The wish for a copy of another node. The files of the database are replaced between two runs of

@@ -9,7 +9,9 @@ use fulgurite_cluster_driver::Handle;
 use fulgurite_directory::{
     OrderedDirectory, OrderedReply, Unsettled, UpdateOrder, WriteReply, WriteRequest,
 };
+use fulgurite_ldap::oid;
 
+use super::reads::add_position;
 use super::update::{ClusterAnswer, ClusterUpdate};
 
 /// Updates that wait for the sequencer at once. It takes 1024 of all nodes.
@@ -22,11 +24,14 @@ const WAIT: Duration = Duration::from_secs(14);
 #[derive(Debug)]
 pub(crate) struct ClusterOrder {
     handle: Handle<ClusterUpdate, ClusterAnswer>,
+    /// The name of the cluster.
+    cluster: Box<str>,
 }
 
 impl ClusterOrder {
-    pub(super) fn new(handle: Handle<ClusterUpdate, ClusterAnswer>) -> ClusterOrder {
-        ClusterOrder { handle }
+    pub(super) fn new(handle: Handle<ClusterUpdate, ClusterAnswer>, cluster: &str) -> ClusterOrder {
+        let cluster = cluster.into();
+        ClusterOrder { handle, cluster }
     }
 
     /// Orders some updates, and waits for all of them.
@@ -50,7 +55,7 @@ impl ClusterOrder {
         let left = || deadline.saturating_duration_since(Instant::now());
         while let Ok((at, outcome)) = outcomes.recv_timeout(left()) {
             if let Some((request, reply)) = requests.get(at).zip(replies.get_mut(at)) {
-                *reply = Some(reply_to(directory, request, outcome));
+                *reply = Some(self.reply_to(directory, request, outcome));
             }
         }
         let replies = replies.into_iter().zip(requests);
@@ -58,6 +63,31 @@ impl ClusterOrder {
         replies
             .map(|(reply, request)| reply.unwrap_or_else(|| unknown(request)))
             .collect()
+    }
+}
+
+impl ClusterOrder {
+    /// Returns the reply to a client of this node.
+    fn reply_to(
+        &self,
+        directory: &dyn OrderedDirectory,
+        request: &WriteRequest,
+        outcome: Outcome<ClusterAnswer>,
+    ) -> WriteReply {
+        let unsettled = match outcome {
+            Outcome::Settled(position, ClusterAnswer::Reply(reply)) => {
+                let mut reply = OrderedReply::for_client(*reply, request);
+                if request.has_control(oid::CLUSTER_POSITION) {
+                    add_position(&self.cluster, position, &mut reply.bytes, 0);
+                }
+                return reply;
+            }
+            Outcome::Settled(_, ClusterAnswer::Unread) => Unsettled::Unread,
+            Outcome::Busy => Unsettled::Busy,
+            Outcome::TooLong => Unsettled::TooLong,
+            Outcome::Unknown => Unsettled::Unknown,
+        };
+        directory.unsettled(request, unsettled)
     }
 }
 
@@ -71,21 +101,4 @@ impl UpdateOrder for ClusterOrder {
         some.flat_map(|some| self.order_some(directory, some))
             .collect()
     }
-}
-
-fn reply_to(
-    directory: &dyn OrderedDirectory,
-    request: &WriteRequest,
-    outcome: Outcome<ClusterAnswer>,
-) -> WriteReply {
-    let unsettled = match outcome {
-        Outcome::Settled(_, ClusterAnswer::Reply(reply)) => {
-            return OrderedReply::for_client(*reply, request);
-        }
-        Outcome::Settled(_, ClusterAnswer::Unread) => Unsettled::Unread,
-        Outcome::Busy => Unsettled::Busy,
-        Outcome::TooLong => Unsettled::TooLong,
-        Outcome::Unknown => Unsettled::Unknown,
-    };
-    directory.unsettled(request, unsettled)
 }

@@ -2,22 +2,33 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fulgurite_cluster_driver::{DriverStatus, Handle};
+use fulgurite_cluster::Position;
+use fulgurite_cluster_driver::{DriverStatus, Freshness, Handle};
 
+use super::read_settings::ReadSettings;
 use super::update::{ClusterAnswer, ClusterUpdate};
+use crate::statistics::ClusterFigures;
 
 /// The state of a node.
 #[derive(Debug)]
 pub(crate) struct ClusterState {
     handle: Handle<ClusterUpdate, ClusterAnswer>,
+    node: u64,
+    reads: ReadSettings,
     has_caught_up: AtomicBool,
     wants_copy: AtomicBool,
 }
 
 impl ClusterState {
-    pub(super) fn new(handle: Handle<ClusterUpdate, ClusterAnswer>) -> ClusterState {
+    pub(super) fn new(
+        handle: Handle<ClusterUpdate, ClusterAnswer>,
+        node: u64,
+        reads: ReadSettings,
+    ) -> ClusterState {
         ClusterState {
             handle,
+            node,
+            reads,
             has_caught_up: AtomicBool::new(false),
             wants_copy: AtomicBool::new(false),
         }
@@ -28,9 +39,50 @@ impl ClusterState {
         self.handle.status()
     }
 
+    /// Returns the settings of reads.
+    pub(super) fn reads(&self) -> &ReadSettings {
+        &self.reads
+    }
+
+    /// Returns the position that is applied.
+    pub(super) fn position(&self) -> Position {
+        self.handle.position()
+    }
+
+    /// Returns true if the node has stopped for good.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.handle.has_stopped()
+    }
+
+    /// Waits for a state without a thread.
+    pub(super) fn submit_read(
+        &self,
+        freshness: Freshness,
+        then: impl FnOnce(Option<Position>) + Send + 'static,
+    ) {
+        self.handle.submit_read(freshness, then);
+    }
+
     /// Returns the time since etcd has answered, in milliseconds.
     pub(crate) fn silence_ms(&self) -> Option<u64> {
         self.handle.silence_ms()
+    }
+
+    /// Returns the figures for people.
+    pub(crate) fn figures(&self) -> ClusterFigures {
+        let status = self.status();
+        ClusterFigures {
+            cluster: self.reads.cluster.clone(),
+            node: self.node,
+            leader: status.leader.map(|node| node.0),
+            epoch: status.epoch.map(|epoch| epoch.0),
+            position: status.position.0,
+            durable: status.durable.0,
+            waiting: status.waiting,
+            silence_ms: self.silence_ms(),
+            trouble: status.trouble,
+            unready: self.is_unready(),
+        }
     }
 
     /// Notes that the node has applied all that was in the log at a time since its start.

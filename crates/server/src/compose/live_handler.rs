@@ -21,8 +21,9 @@ use crate::admin::clock::{ClockWatch, ahead_s};
 use crate::admin::{indexing, purging, recording, room};
 use crate::backup::BackupSource;
 use crate::backup::schedule;
+use crate::cluster::gate_alone;
 use crate::replication::runner;
-use crate::session::handler::{Handler, RunningSearch};
+use crate::session::handler::{Handler, ReadGate, RunningSearch, StateListener, StateWish};
 use crate::statistics::{SearchWork, seconds_now};
 
 /// Passwords for the hashing pool.
@@ -201,6 +202,26 @@ impl Handler for Live<'_> {
 
     fn record_unanswered(&self, identity: &Session, message: &Message<'_>) {
         self.current().record_unanswered(identity, message);
+    }
+
+    fn gate_read(&self, message: &Message<'_>) -> ReadGate {
+        match self.health.node() {
+            None => gate_alone(message),
+            Some(node) => node.gate(self.current(), message),
+        }
+    }
+
+    fn await_state(&self, wish: StateWish, then: StateListener) {
+        match self.health.node() {
+            None => then(Ok(())),
+            Some(node) => node.await_state(wish, then),
+        }
+    }
+
+    fn tell_position(&self, out: &mut Vec<u8>, mark: usize) {
+        if let Some(node) = self.health.node() {
+            node.tell_position(self.current(), out, mark);
+        }
     }
 
     fn begin_search<'h>(

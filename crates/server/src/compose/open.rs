@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fulgurite_config::{
-    AuditFormat, ConfigError, Database, DatabaseKind, ServerId, Settings, Sourced, Subordinate,
+    AuditFormat, ConfigError, Database, DatabaseKind, NamedValues, ServerId, Settings, Sourced,
+    Subordinate,
 };
 use fulgurite_directory::{
     AccessLogOptions, AuditStyle, DatabaseOptions, Directory, DirectoryOptions, TreeOptions,
     TreeSource, WarningLog,
 };
+use fulgurite_ldap::oid;
 use fulgurite_schema::{Schema, SchemaError};
 use fulgurite_store::{IndexKind, IndexKinds, IndexSpec, Store, StoreOptions};
 
@@ -213,6 +215,17 @@ pub(crate) fn apply_to_stores(settings: &Settings, directory: &Directory) -> Res
     Ok(())
 }
 
+/// Returns what the settings add to the root DSE.
+fn root_dse_attributes(settings: &Settings) -> Result<Vec<NamedValues>, OpenError> {
+    let mut attributes = settings.global.root_dse_attributes()?;
+    if settings.cluster()?.is_some() {
+        let controls = [oid::LINEARIZABLE_READ, oid::CLUSTER_POSITION];
+        let controls = controls.map(|oid| oid.as_bytes().to_vec());
+        attributes.push(("supportedControl".to_owned(), controls.to_vec()));
+    }
+    Ok(attributes)
+}
+
 fn directory_options(
     settings: &Settings,
     schema: Arc<Schema>,
@@ -224,7 +237,7 @@ fn directory_options(
         access: convert::rules(&settings.frontend.access),
         without_rules: convert::without_rules(settings),
         auth: convert::auth(global)?,
-        root_dse: global.root_dse_attributes()?,
+        root_dse: root_dse_attributes(settings)?,
         limits: convert::limits(&settings.frontend),
         restrictions: convert::restrictions(&settings.frontend),
         allow: *global.allow,

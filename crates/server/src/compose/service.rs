@@ -23,7 +23,7 @@ use crate::driver::server::Server;
 use crate::driver::settings::{AddressFamilies, Hangup, ServerSettings};
 use crate::metrics::health::Health;
 use crate::metrics::listener::{MetricsListener, MetricsSettings};
-use crate::statistics::{CertificateEnd, Statistics};
+use crate::statistics::{CertificateEnd, ClusterSource, Statistics};
 
 /// A failure to start a service, or the reason of its end.
 #[derive(Debug, thiserror::Error)]
@@ -139,14 +139,16 @@ impl<'r> Service<'r> {
         });
         let metrics = metrics.transpose()?;
         let console = ConsoleSockets::open(&settings.global, &server)?;
-        let node = ClusterNode::prepare(&settings)?;
+        let mut node = ClusterNode::prepare(&settings)?;
         between().map_err(ServiceError::Between)?;
         let (mut directory, monitor) = open::open(&settings, &stores, Some(&statistics))?;
-        match &node {
+        match &mut node {
             // The entries of a start are in the database that began the cluster.
             Some(node) => {
-                node.attach(&mut directory)?;
+                node.attach(&mut directory, &settings)?;
                 health.set_node(node.state());
+                let state = node.state();
+                statistics.set_cluster(ClusterSource::new(move || state.figures()));
             }
             None => seed(&settings, &directory)?,
         }

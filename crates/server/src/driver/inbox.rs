@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam_channel::{Receiver, Sender};
 use fulgurite_directory::{ChangeListener, Connection};
-use fulgurite_ldap::MessageId;
+use fulgurite_ldap::{LdapResult, MessageId};
 use fulgurite_net::Socket;
 use mio::{Poll, Token, Waker};
 
 use super::error::ServerError;
-use crate::session::handler::Handler;
+use crate::session::handler::{Handler, StateListener};
 use crate::session::job::CheckId;
 
 /// The token of a worker's waker. The tokens of connections are their numbers, which begin above.
@@ -41,6 +41,13 @@ pub(super) struct NewConnection {
     pub(super) facts: Arc<Connection>,
 }
 
+/// The end of a read's wait for a state of a cluster.
+pub(super) struct ReachedState {
+    pub(super) connection: ConnectionId,
+    pub(super) number: CheckId,
+    pub(super) reached: Result<(), LdapResult>,
+}
+
 pub(super) struct Response {
     pub(super) connection: ConnectionId,
     pub(super) id: MessageId,
@@ -51,6 +58,9 @@ pub(super) struct Response {
 pub(super) struct Inbox<H: Handler> {
     pub(super) poll: Poll,
     pub(super) messages: Receiver<WorkerMessage<H>>,
+    /// A queue that knows no handler, because other threads outlive it.
+    pub(super) states: Receiver<ReachedState>,
+    states_sender: Sender<ReachedState>,
     handle: WorkerHandle<H>,
 }
 
@@ -83,6 +93,7 @@ impl<H: Handler> Inbox<H> {
             Waker::new(poll.registry(), WAKE).map_err(ServerError::system("set up polling"))?;
         // Unbounded, because sessions bound what they have outstanding.
         let (sender, messages) = crossbeam_channel::unbounded();
+        let (states_sender, states) = crossbeam_channel::unbounded();
         let handle = WorkerHandle {
             sender,
             waker: Arc::new(waker),
@@ -93,12 +104,36 @@ impl<H: Handler> Inbox<H> {
         Ok(Inbox {
             poll,
             messages,
+            states,
+            states_sender,
             handle,
         })
     }
 
     pub(super) fn handle(&self) -> WorkerHandle<H> {
         self.handle.clone()
+    }
+
+    /// Returns a function that takes the end of a read's wait, and wakes the worker.
+    pub(super) fn state_listener(
+        &self,
+        connection: ConnectionId,
+        number: CheckId,
+    ) -> StateListener {
+        let (sender, waker) = (self.states_sender.clone(), Arc::clone(&self.handle.waker));
+        Box::new(move |reached| {
+            let state = ReachedState {
+                connection,
+                number,
+                reached,
+            };
+            // A worker that has ended needs no states.
+            if sender.send(state).is_ok()
+                && let Err(error) = waker.wake()
+            {
+                tracing::error!("cannot wake a worker: {error}");
+            }
+        })
     }
 
     /// Returns true once after each signal of the [listener](WorkerHandle::change_listener).

@@ -177,6 +177,14 @@ impl<'h, H: Handler> Worker<'h, H> {
         if self.inbox.has_changed() {
             self.wake_searches();
         }
+        while let Ok(state) = self.inbox.states.try_recv() {
+            if let Some(connection) = self.connections.get_mut(&state.connection) {
+                connection
+                    .session
+                    .state_reached(state.number, state.reached);
+                self.schedule(state.connection);
+            }
+        }
         while let Ok(message) = self.inbox.messages.try_recv() {
             match message {
                 WorkerMessage::Connection(accepted) => self.adopt(accepted, now),
@@ -360,6 +368,10 @@ impl<'h, H: Handler> Worker<'h, H> {
                     self.statistics.bind_delayed();
                     let due = Instant::now() + delay;
                     self.held_binds.push(Reverse((due, id, number)));
+                }
+                Job::AwaitState(number, wish) => {
+                    let listener = self.inbox.state_listener(id, number);
+                    self.shared.handler.await_state(wish, listener);
                 }
                 Job::CheckPassword(number, check) => {
                     let queued = hashing::QueuedCheck {

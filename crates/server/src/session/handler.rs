@@ -15,6 +15,31 @@ use fulgurite_ldap::{
 
 use crate::statistics::SearchWork;
 
+/// The answer to the question if a read may begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadGate {
+    /// It begins.
+    Open,
+    /// It begins, and its result tells the position of the state.
+    Tells,
+    /// It begins when the state is here.
+    Waits(StateWish),
+    /// It does not begin.
+    Refused(LdapResult),
+}
+
+/// The state of a cluster that a read needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateWish {
+    /// The position that the client has seen; `None` for all that is acknowledged.
+    pub not_before: Option<u64>,
+    /// True if the result tells the position.
+    pub tells: bool,
+}
+
+/// Takes the end of a wait for a state: the state is here, or a refusal.
+pub type StateListener = Box<dyn FnOnce(Result<(), LdapResult>) + Send>;
+
 /// Answers requests. One value serves all connections of a server from all threads.
 pub trait Handler: Sync {
     /// The identity of a connection. The default is anonymous.
@@ -114,6 +139,19 @@ pub trait Handler: Sync {
 
     /// Records a request that has no response.
     fn record_unanswered(&self, _identity: &Self::Identity, _message: &Message<'_>) {}
+
+    /// Decides if a search or a compare may begin.
+    fn gate_read(&self, _message: &Message<'_>) -> ReadGate {
+        ReadGate::Open
+    }
+
+    /// Waits for the state of a read, for a bounded time, and calls `then` from any thread.
+    fn await_state(&self, _wish: StateWish, then: StateListener) {
+        then(Ok(()));
+    }
+
+    /// Adds the position of the state to the last of the responses since `mark`.
+    fn tell_position(&self, _out: &mut Vec<u8>, _mark: usize) {}
 
     /// Begins a search. Its responses come from [`RunningSearch::advance`].
     fn begin_search<'h>(

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fulgurite_ldap::MessageId;
 
 use super::cancel_token::CancelToken;
-use super::handler::Handler;
+use super::handler::{Handler, StateWish};
 
 /// The id of updates without a response. It is beyond the ids of messages.
 pub(crate) const NO_MESSAGE: MessageId = MessageId::MAX;
@@ -27,9 +27,15 @@ pub enum Job<H: Handler> {
     ///
     /// [`Session::release_bind`]: crate::Session::release_bind
     HoldBind(CheckId, Duration),
+    /// For the cluster of the handler. The end of the wait comes back through
+    /// [`Session::state_reached`] under this number.
+    ///
+    /// [`Session::state_reached`]: crate::Session::state_reached
+    AwaitState(CheckId, StateWish),
 }
 
-/// The number of a job for the hashing pool or a timer; a session never uses a number twice.
+/// The number of a job for the hashing pool, a timer or a cluster. A session never uses a number
+/// twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CheckId(pub(super) u64);
 

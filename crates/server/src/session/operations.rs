@@ -2,6 +2,8 @@
 
 mod binds;
 mod connection_delays;
+mod gated_reads;
+mod held_reads;
 mod listing;
 
 use std::collections::VecDeque;
@@ -12,9 +14,10 @@ use fulgurite_directory::{BegunRecord, Connection, ExtendedStep, Progress};
 use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
 
 use self::connection_delays::ConnectionDelays;
+use self::held_reads::HeldReads;
 use super::cancel_token::CancelToken;
 use super::class::RequestClass;
-use super::handler::{Handler, RunningSearch as _};
+use super::handler::{Handler, ReadGate, RunningSearch as _};
 use super::job::{CheckId, Job};
 use super::last_code::last_code;
 use super::limits::SessionLimits;
@@ -57,6 +60,8 @@ pub(super) struct Operations<'h, H: Handler> {
     bind: Option<(CheckId, PendingOperation)>,
     /// Extended operations that wait for the hashing pool.
     hashing: Vec<(CheckId, PendingOperation)>,
+    /// Reads that wait for a state of a cluster.
+    held: HeldReads<BegunOperation>,
     checks: u64,
     delays: ConnectionDelays<'h>,
     pub(super) jobs: Vec<Job<H>>,
@@ -75,6 +80,8 @@ struct SearchInProgress<S> {
     begun: BegunOperation,
     /// True if it has waited for changes, so that it ends with the connection.
     is_lasting: bool,
+    /// True if its result tells the position in the log of a cluster.
+    tells: bool,
 }
 
 struct PendingOperation {
@@ -149,6 +156,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             update_bytes: 0,
             bind: None,
             hashing: Vec::new(),
+            held: HeldReads::new(),
             checks: 0,
             jobs: Vec::new(),
             log,
@@ -227,6 +235,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             + self.waiting.len()
             + self.updates.len()
             + self.hashing.len()
+            + self.held.len()
             + usize::from(self.bind.is_some())
     }
 
@@ -243,6 +252,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             || self.waiting.iter().any(|waiting| waiting.id == id)
             || self.updates.iter().any(|update| update.id == id)
             || self.hashing.iter().any(|(_, waiting)| waiting.id == id)
+            || self.held.contains(id)
             || self.bind.as_ref().is_some_and(|(_, bind)| bind.id == id)
     }
 
@@ -254,7 +264,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
         match class {
             RequestClass::Bind => self.outstanding() == 0,
-            RequestClass::Search => self.searches.len() < searches_max,
+            RequestClass::Search => self.searches.len() + self.held.len() < searches_max,
             RequestClass::Update => self.update_bytes < UPDATE_BYTES_AHEAD,
             RequestClass::Read
             | RequestClass::Unbind
@@ -264,12 +274,12 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Begins a request that [may begin](Self::may_begin); its PDU has `bytes` bytes. For a cancel
-    /// request, returns the operation to cancel and does not answer yet.
+    /// Begins a request that [may begin](Self::may_begin) with its PDU. For a cancel request,
+    /// returns the operation to cancel and does not answer yet.
     pub(super) fn begin(
         &mut self,
         message: &Message<'_>,
-        bytes: usize,
+        pdu: &[u8],
         arrival: Arrival,
         cache: &mut H::Cache<'h>,
     ) -> Option<MessageId> {
@@ -278,7 +288,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             request,
             controls,
         } = message;
-        let (handler, id) = (self.handler, *id);
+        let (handler, id, bytes) = (self.handler, *id, pdu.len());
         self.work_left = self.work_left.saturating_sub(REQUEST_WORK);
         let record = self.log.begin(message, arrival.logged);
         let since = arrival.counted;
@@ -300,22 +310,15 @@ impl<'h, H: Handler> Operations<'h, H> {
             return None;
         }
         match request {
-            Request::Search(search) => {
-                let search = handler.begin_search(cache, &self.identity, id, search, controls);
-                let running = SearchInProgress {
-                    id,
-                    search,
-                    begun,
-                    is_lasting: false,
-                };
-                let running = self.advance(running, cache);
-                self.searches.extend(running);
-            }
-            Request::Compare(compare) => {
-                let out = self.output.append();
-                handler.compare(cache, &self.identity, id, compare, controls, out);
-                self.end(operation, begun, mark);
-            }
+            Request::Search(_) | Request::Compare(_) => match handler.gate_read(message) {
+                ReadGate::Open => self.begin_read(message, (begun, false), cache),
+                ReadGate::Tells => self.begin_read(message, (begun, true), cache),
+                ReadGate::Waits(wish) => self.hold_read(message, pdu, wish, begun),
+                ReadGate::Refused(result) => {
+                    encode::result(self.output.append(), id, operation, &result, &[]);
+                    self.end(operation, begun, mark);
+                }
+            },
             Request::Extended(extended) => {
                 let step = handler.extended(&mut self.identity, id, extended, controls);
                 let begun = PendingOperation::new(id, Operation::Extended, bytes, begun);
@@ -329,6 +332,40 @@ impl<'h, H: Handler> Operations<'h, H> {
             Request::Unbind | Request::Abandon(_) => {}
         }
         None
+    }
+
+    /// Begins a search or a compare. Its result may tell the position of the state.
+    fn begin_read(
+        &mut self,
+        message: &Message<'_>,
+        (begun, tells): (BegunOperation, bool),
+        cache: &mut H::Cache<'h>,
+    ) {
+        let (handler, id, controls) = (self.handler, message.id, &message.controls);
+        match &message.request {
+            Request::Search(search) => {
+                let search = handler.begin_search(cache, &self.identity, id, search, controls);
+                let running = SearchInProgress {
+                    id,
+                    search,
+                    begun,
+                    is_lasting: false,
+                    tells,
+                };
+                let running = self.advance(running, cache);
+                self.searches.extend(running);
+            }
+            Request::Compare(compare) => {
+                let mark = self.output.mark();
+                let out = self.output.append();
+                handler.compare(cache, &self.identity, id, compare, controls, out);
+                if tells {
+                    handler.tell_position(out, mark);
+                }
+                self.end(Operation::Compare, begun, mark);
+            }
+            _ => unreachable!("a read is a search or a compare"),
+        }
     }
 
     /// Begins an update, which goes to the writer unless it waits for the end of its transaction.
@@ -512,6 +549,9 @@ impl<'h, H: Handler> Operations<'h, H> {
                     logged.set_entries(running.search.work().entries);
                 }
                 running.search.release(cache);
+                if running.tells {
+                    self.handler.tell_position(self.output.append(), mark);
+                }
                 self.end_with(code, Operation::Search, running.begun, mark);
                 None
             }
@@ -552,8 +592,8 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Removes an operation. It is a search, a password modify in the hashing pool, or an update
-    /// that has not begun.
+    /// Removes an operation. It is a read, a password modify in the hashing pool, or an update that
+    /// has not begun.
     fn stop(&mut self, id: MessageId) -> Result<(Operation, BegunOperation), CancelOutcome> {
         let running = self.searches.iter().position(|running| running.id == id);
         if let Some(running) = running.and_then(|index| self.searches.remove(index)) {
@@ -569,6 +609,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         {
             let (_, pending) = self.hashing.remove(index);
             return Ok((pending.operation, pending.begun));
+        }
+        if let Some((operation, begun)) = self.held.remove(id) {
+            return Ok((operation, begun));
         }
         if let Some(index) = self.updates.iter().position(|update| update.id == id) {
             let taken_back = |update: &PendingOperation| update.token.withdraw();
@@ -609,6 +652,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.wake_searches();
         while let Some(running) = self.searches.front() {
             self.abandon(running.id);
+        }
+        while let Some(id) = self.held.first() {
+            self.abandon(id);
         }
     }
 

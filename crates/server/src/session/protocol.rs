@@ -227,6 +227,8 @@ impl<'h, H: Handler> Session<'h, H> {
     /// Does a bounded amount of work with the cache of the thread.
     pub fn turn_with(&mut self, cache: &mut H::Cache<'h>) -> Turn {
         self.operations.work_left = WORK_PER_TURN;
+        let limits = self.decode_limits();
+        let has_begun_held = self.operations.begin_held(&limits, cache);
         let begun_all = self.begin_requests(cache);
         // A search that ends makes room for waiting requests.
         let made_room = self.operations.run_searches(cache);
@@ -246,7 +248,11 @@ impl<'h, H: Handler> Session<'h, H> {
             Turn::Closing
         } else if self.operations.output.is_full() {
             Turn::OutputFull
-        } else if !begun_all || made_room || self.operations.searches_running() > 0 {
+        } else if !begun_all
+            || made_room
+            || has_begun_held
+            || self.operations.searches_running() > 0
+        {
             Turn::More
         } else {
             Turn::Waits
@@ -295,6 +301,13 @@ impl<'h, H: Handler> Session<'h, H> {
         match verdict {
             Some(verdict) => self.operations.password_checked(number, verdict),
             None => self.operations.password_unchecked(number),
+        }
+    }
+
+    /// Takes the end of the wait of [`Job::AwaitState`].
+    pub fn state_reached(&mut self, number: CheckId, reached: Result<(), LdapResult>) {
+        if self.phase != Phase::Closing {
+            self.operations.state_reached(number, reached);
         }
     }
 
@@ -470,10 +483,8 @@ impl<'h, H: Handler> Session<'h, H> {
                 }
             }
             _ => {
-                let (id, bytes) = (message.id, pdu.len());
-                let begun = self
-                    .operations
-                    .begin(&message, bytes, request.arrival, cache);
+                let id = message.id;
+                let begun = self.operations.begin(&message, pdu, request.arrival, cache);
                 if let Some(target) = begun {
                     self.cancel(id, target);
                 }

@@ -9,7 +9,7 @@ use fulgurite_ldap::{
     Authentication, BindRequest, CancelRequest, CompareRequest, Controls, ExtendedRequest,
     LdapResult, Message, MessageId, Operation, ResultCode, SearchRequest, encode, oid,
 };
-use fulgurite_server::{ExtendedReply, ExtendedStep, Handler, Progress, RunningSearch};
+use fulgurite_server::{ExtendedReply, ExtendedStep, Handler, Progress, ReadGate, RunningSearch};
 
 #[derive(Default)]
 pub(crate) struct Stub {
@@ -21,6 +21,10 @@ pub(crate) struct Stub {
     pub(crate) worked: AtomicUsize,
     /// Batches that writers applied.
     pub(crate) batches: AtomicUsize,
+    /// The answer to the question if a read may begin, if reads are not free.
+    pub(crate) gate: Mutex<Option<ReadGate>>,
+    /// Results that have told the position of a cluster.
+    pub(crate) told: AtomicUsize,
     /// Maximum of updates that a worker may apply at once.
     pub(crate) at_once_max: usize,
     /// Updates that workers applied.
@@ -85,6 +89,16 @@ impl Handler for Stub {
 
     fn is_authenticated(&self, identity: &String) -> bool {
         !identity.is_empty()
+    }
+
+    fn gate_read(&self, _: &Message<'_>) -> ReadGate {
+        let gate = self.gate.lock().unwrap();
+        gate.clone().unwrap_or(ReadGate::Open)
+    }
+
+    fn tell_position(&self, out: &mut Vec<u8>, mark: usize) {
+        assert!(out.len() > mark, "there is a result");
+        self.told.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The base is `entries/bytes/work`. Each quantum writes one entry of that size and does that

@@ -4,9 +4,9 @@
 //! the decoder, the fuzz target and the tests read the rows.
 
 use fulgurite_ldap::control::{
-    AccountUsability, Assert, ControlKind, Dereference, MatchedValues, PagedResults,
-    PasswordPolicyResponse, ReadEntry, SearchOptions, SessionTracking, SortRequest, SortResponse,
-    Subentries, SyncDone, SyncRequest, ValueOrderRequest, VlvRequest, VlvResponse,
+    AccountUsability, Assert, ClusterPosition, ControlKind, Dereference, MatchedValues,
+    PagedResults, PasswordPolicyResponse, ReadEntry, SearchOptions, SessionTracking, SortRequest,
+    SortResponse, Subentries, SyncDone, SyncRequest, ValueOrderRequest, VlvRequest, VlvResponse,
 };
 use fulgurite_ldap::{Control, Limits, Operation, ResultCode, oid};
 
@@ -54,6 +54,8 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) no_op: bool,
     /// The server must not answer from a copy (RFC 6171). It never does.
     pub(crate) dont_use_copy: bool,
+    /// The read sees everything that a cluster has acknowledged. The server waits before it begins.
+    pub(crate) linearizable: bool,
     /// The server returns no referrals.
     pub(crate) domain_scope: bool,
     /// The identity of the client's own client. The server's log reads it separately.
@@ -333,6 +335,16 @@ pub const CONTROLS: &[ControlRow] = &[
         |to, kind, control| value::flag(kind, control, &mut to.dont_use_copy),
     )
     .listed(),
+    // The root DSE of a cluster's node lists these two.
+    ControlRow::on(
+        READS,
+        ControlKind::plain(oid::LINEARIZABLE_READ, "linearizableRead control"),
+        |to, kind, control| value::flag(kind, control, &mut to.linearizable),
+    ),
+    ControlRow::on(ON_ENTRIES, ClusterPosition::KIND, |_, kind, control| {
+        let position = control.value.map(ClusterPosition::decode);
+        position.map_or(Ok(()), |decoded| value::decoded(kind, decoded).map(drop))
+    }),
     ControlRow::on(
         SEARCH,
         ControlKind::plain(oid::DOMAIN_SCOPE, "domainScope control"),
