@@ -19,6 +19,7 @@ pub(crate) enum ClusterAction {
     Init(Init),
     Token(Token),
     Join(Join),
+    Renew(Renew),
     Leave(Leave),
     Forget(Forget),
     Status(ClusterStatus),
@@ -68,6 +69,9 @@ pub(crate) struct Token {
     /// Settings of this node
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: PathBuf,
+    /// Renew the certificate of this node, which keeps its number; the token works at any time
+    #[arg(long, value_name = "NODE", conflicts_with = "valid")]
+    pub(crate) renew: Option<u64>,
     /// Seconds for which the token can be used
     #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
     pub(crate) valid: u32,
@@ -88,6 +92,21 @@ pub(crate) struct Join {
     pub(crate) node: NodeFlags,
     #[command(flatten)]
     pub(crate) etcd: EtcdFlags,
+}
+
+/// Renew the certificate of this node, before it ends
+///
+/// At the node with the key of the authority, call it without a token. For another node, make one
+/// there with `fulgurite cluster token --renew NODE`. Restart the server afterwards.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fulgurite cluster renew node-2.token --config fulgurite.toml")]
+pub(crate) struct Renew {
+    /// File with the token, or - for standard input
+    #[arg(value_name = "TOKEN-FILE")]
+    pub(crate) token: Option<PathBuf>,
+    /// Settings of this node
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: PathBuf,
 }
 
 /// Take this node out of its cluster
@@ -151,6 +170,9 @@ pub(crate) struct NodeFlags {
     /// Address by which the other nodes reach this one, if it is another
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) address: Option<String>,
+    /// Do nothing if this server is a node already, for a command that runs before each start
+    #[arg(long, requires = "config")]
+    pub(crate) once: bool,
     /// Directory of the database, for a file of settings that the command makes
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

@@ -88,7 +88,7 @@ pub(super) fn base_settings(
 ) -> anyhow::Result<String> {
     if config.exists() {
         ensure!(
-            flags.data.is_none() && flags.listen.is_empty(),
+            flags.once || (flags.data.is_none() && flags.listen.is_empty()),
             "{} has settings already: leave --data and --listen out",
             config.display()
         );
@@ -254,6 +254,7 @@ mod tests {
             config: None,
             peers: None,
             address: None,
+            once: false,
             data: Some(PathBuf::from("/data \"1\"")),
             listen: vec!["ldap://:389".to_owned()],
         };

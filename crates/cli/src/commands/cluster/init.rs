@@ -39,6 +39,11 @@ pub(super) fn run(command: &Init) -> anyhow::Result<u8> {
 
 /// Makes the first node with its cluster.
 fn make_node(command: &Init, cluster: &str, config: &Path) -> anyhow::Result<u8> {
+    // The settings have the table of a node since the end of the first call.
+    let is_node = || anyhow::Ok(connect::read_settings(config)?.cluster()?.is_some());
+    if command.node.once && config.exists() && is_node()? {
+        return Ok(0);
+    }
     let members = &command.etcd.members;
     let log = EtcdLog::new(&connect::settings(&command.etcd, cluster)?)?;
     // Without etcd, the command fails before it writes anything.

@@ -4,7 +4,10 @@ use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use fulgurite_etcd::Member;
+use fulgurite_cluster::NodeId;
+use fulgurite_config::Settings;
+use fulgurite_etcd::{EtcdLog, Member, differences};
+use fulgurite_server::{schema, settings_parts};
 
 use super::files::{self, JoinToken, NodeFiles};
 use super::{connect, copy};
@@ -16,6 +19,9 @@ pub(super) fn run(command: &Join) -> anyhow::Result<u8> {
     let config = command.node.config.as_deref();
     let config = config.context("name the settings of the server with --config")?;
     let token = JoinToken::read(&read(&command.token)?)?;
+    if command.node.once && config.exists() && is_joined(config, &token)? {
+        return Ok(0);
+    }
     let base = files::base_settings(config, &command.node, Some(&token.suffix))?;
     let members = match command.etcd.members.as_slice() {
         [] => token.etcd.as_slice(),
@@ -43,6 +49,7 @@ pub(super) fn run(command: &Join) -> anyhow::Result<u8> {
         is_member || log.join(&member, &token.secret)?,
         "the token is used, or too old: make another one with `fulgurite cluster token`"
     );
+    warn_of_differences(&log, &settings, token.node)?;
     copy::fetch_patiently(&cluster, settings.cluster_folder()?)?;
     println!(
         "node {} of the cluster {}: fulgurite serve --config {}",
@@ -53,7 +60,34 @@ pub(super) fn run(command: &Join) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
+/// Returns true if this server is the node of a token.
+fn is_joined(config: &Path, token: &JoinToken) -> anyhow::Result<bool> {
+    let Some(cluster) = connect::read_settings(config)?.cluster()? else {
+        return Ok(false);
+    };
+    if cluster.name != token.cluster || cluster.node != token.node.0 {
+        return Ok(false);
+    }
+    // The start of the server fetches the copy, if that is missing.
+    let members = connect::log_of(&cluster)?.members()?;
+    Ok(members.iter().any(|member| member.node == token.node))
+}
+
+/// Says which settings differ from those of other nodes.
+fn warn_of_differences(log: &EtcdLog, settings: &Settings, node: NodeId) -> anyhow::Result<()> {
+    let own = settings_parts(settings, &schema(settings)?)?;
+    for (other, parts) in log.settings()? {
+        if other != node {
+            for difference in differences((node, &own), (other, &parts)) {
+                eprintln!("warning: {difference}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file, or standard input for `-`.
+pub(super) fn read(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     if path == Path::new("-") {
         std::io::stdin().read_to_string(&mut text)?;

@@ -6,6 +6,7 @@ mod files;
 mod init;
 mod join;
 mod leave;
+mod renew;
 mod report;
 mod status;
 mod token;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: Cluster) -> ExitCode {
         ClusterAction::Init(command) => init::run(&command),
         ClusterAction::Token(command) => token::run(&command),
         ClusterAction::Join(command) => join::run(&command),
+        ClusterAction::Renew(command) => renew::run(&command),
         ClusterAction::Leave(command) => leave::leave(&command),
         ClusterAction::Forget(command) => leave::forget(&command),
         ClusterAction::Status(command) => status::run(&command),

@@ -1,6 +1,7 @@
 //! `fulgurite cluster token`.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
+use fulgurite_cluster::NodeId;
 
 use super::connect;
 use super::files::{self, JoinToken, NodeFiles};
@@ -15,7 +16,16 @@ pub(super) fn run(command: &Token) -> anyhow::Result<u8> {
     let meta = log.overview()?.meta;
     let meta = meta.with_context(|| format!("etcd has no cluster {}", cluster.name))?;
     let secret = random_name()?;
-    let node = log.reserve_number(&secret, command.valid)?;
+    let node = match command.renew.map(NodeId) {
+        None => log.reserve_number(&secret, command.valid)?,
+        // Its secret lets no node join.
+        Some(node) => {
+            let mut members = log.members()?.into_iter();
+            let is_member = members.any(|member| member.node == node);
+            ensure!(is_member, "node {node} does not belong to the cluster");
+            node
+        }
+    };
     let signed = files::sign(&authority, &cluster.name, node)?;
     let token = JoinToken {
         cluster: cluster.name,
