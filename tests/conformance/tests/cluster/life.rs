@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fulgurite_client::{Change, ResultCode, Scope};
+use fulgurite_client::{Change, Control, ResultCode, Scope};
 use fulgurite_conformance::{SUFFIX, failure};
+use fulgurite_ldap::oid;
 use fulgurite_testkit::{Etcd, has_etcd};
 use rustix::process::Signal;
 
 use crate::nodes::{Node, root_client, three, wait, well};
+use crate::reads::{read, reads_see_what_they_ask_for};
 use crate::writers::{Told, add_person, check, write};
 
 /// Returns the names of a node's people, with their numbers.
@@ -44,13 +46,14 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
         return;
     }
     let etcd = Etcd::plain(1, &[]);
-    let nodes = three(&etcd);
+    let mut nodes = three(&etcd);
     for (number, node) in nodes.iter().enumerate() {
         let uid = format!("u{number}");
         add_patiently(node, &uid);
         // A client reads at its node what it has written there.
         assert!(names(node).contains_key(&uid));
     }
+    reads_see_what_they_ask_for(&nodes);
     // Refusals are those of the sequencer, in its words.
     let mut client = nodes[2].server().root_client();
     assert_eq!(
@@ -75,10 +78,23 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
         output.status.success()
     });
     // A token works once, and a node that is alive is not forgotten.
+    renew_certificates(&mut nodes);
     let mut spare = Node::new();
     spare.configure();
+    spare.add_setting("server_id = [\"3\"]");
     let token = nodes[0].token();
-    well(&mut spare.join(&token));
+    let output = spare.join(&token).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    // The nodes have the same settings, but for this one.
+    let differing = said.matches("differ in the server's number").count();
+    assert_eq!(
+        (differing, said.matches("differ in").count()),
+        (3, 3),
+        "{said}"
+    );
+    // An init container runs the command before each start.
+    well(spare.join(&token).arg("--once"));
     let again = Node::new();
     again.configure();
     let output = again.join(&token).output().expect("it runs");
@@ -96,6 +112,26 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
     spare.start();
     let mut client = spare.server().root_client();
     assert_eq!(add_person(&mut client, "alone"), Some(ResultCode::Success));
+}
+
+/// Two nodes take new certificates, and go on with them.
+fn renew_certificates(nodes: &mut [Node; 3]) {
+    let output = nodes[0].renew(Some(&nodes[0].renewal(2))).output();
+    let (code, text) = failure(&output.expect("it runs"));
+    assert!(code == 2 && text.contains("for node 2"), "{code} {text}");
+    let before = nodes.each_ref().map(Node::certificate);
+    well(&mut nodes[0].renew(None));
+    well(&mut nodes[1].renew(Some(&nodes[0].renewal(2))));
+    let after = nodes.each_ref().map(Node::certificate);
+    assert!(before[0] != after[0] && before[1] != after[1] && before[2] == after[2]);
+    for node in &mut nodes[..2] {
+        drop(node.server.take().expect("it runs").stop());
+        node.start();
+        node.wait_ready();
+    }
+    for (number, node) in nodes.iter().enumerate() {
+        add_patiently(node, &format!("renewed-{number}"));
+    }
 }
 
 #[test]
@@ -182,6 +218,9 @@ fn a_cluster_begins_anew_after_its_etcd_is_lost() {
     // Without etcd, reads go on, and updates are not acknowledged.
     let mut client = nodes[0].server().root_client();
     assert!(names(&nodes[0]).contains_key("before"));
+    let linearizable = [Control::new(oid::LINEARIZABLE_READ, true)];
+    let found = read(&mut client, &linearizable);
+    assert_eq!(found.result.code, ResultCode::Unavailable, "{found:?}");
     let code = add_person(&mut client, "lost");
     assert!(
         matches!(code, Some(ResultCode::Busy | ResultCode::Unavailable)),

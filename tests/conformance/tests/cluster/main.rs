@@ -5,4 +5,5 @@
 
 mod life;
 mod nodes;
+mod reads;
 mod writers;

@@ -105,6 +105,33 @@ impl Node {
         command
     }
 
+    /// Returns the command with which this node takes a new certificate.
+    pub(crate) fn renew(&self, token: Option<&str>) -> Command {
+        let mut command = self.cluster("renew");
+        if let Some(token) = token {
+            let file = self.folder.path().join("token");
+            std::fs::write(&file, token).expect("written");
+            command.arg(file);
+        }
+        command
+    }
+
+    /// Returns a token with a new certificate of another node.
+    pub(crate) fn renewal(&self, node: u64) -> String {
+        well(self.cluster("token").args(["--renew", &node.to_string()]))
+    }
+
+    pub(crate) fn certificate(&self) -> String {
+        let file = self.folder.path().join("cluster/node.pem");
+        std::fs::read_to_string(file).expect("a certificate")
+    }
+
+    /// Adds a line to the settings, before the first table.
+    pub(crate) fn add_setting(&self, line: &str) {
+        let text = std::fs::read_to_string(self.config()).expect("settings");
+        std::fs::write(self.config(), format!("{line}\n{text}")).expect("written");
+    }
+
     pub(crate) fn leave(&self) -> Command {
         self.cluster("leave")
     }
