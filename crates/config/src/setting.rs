@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fulgurite_policy::{
     AuditFormat, AuthzPolicy, BuiltinSchema, ClusterReads, CrlCheck, Durability, LogFormat,
-    LogLevel, Subordinate, TlsVersion, VerifyClient,
+    LogLevel, ReplicatedState, Subordinate, TlsVersion, VerifyClient,
 };
 
 use crate::quantity::{parse_bytes, parse_limit};
@@ -472,6 +472,7 @@ choices!(
     AuditFormat,
     LogFormat,
     LogLevel,
+    ReplicatedState,
     Subordinate,
     TlsVersion,
     VerifyClient

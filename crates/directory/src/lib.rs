@@ -72,8 +72,9 @@ pub use fulgurite_auth::{
 };
 /// The administrator's decisions that options are made of.
 pub use fulgurite_policy::{
-    Allow, Disallow, Limit, LimitsRule, Operations, OverlayLine, OverlaySettings, Require,
-    Restrict, Restrictions, Security, SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
+    Allow, Disallow, Limit, LimitsRule, Operations, OverlayLine, OverlaySettings, ReplicatedState,
+    Require, Restrict, Restrictions, Security, SizeLimits, SortLimits, Sourced, Subordinate,
+    TimeLimits,
 };
 pub use generated::tree::{AccessLogOptions, SentCounter, TreeEntry, TreeOptions, TreeSource};
 pub use log_purge::LogPurge;

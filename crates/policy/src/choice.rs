@@ -91,6 +91,19 @@ choice! {
 }
 
 choice! {
+    /// The state of password policies that other servers learn of when binds change it.
+    ReplicatedState {
+        /// A lock after too many failures.
+        #[default]
+        Lock = "lock",
+        /// Failures, locks, grace logins and times, as in slapd.
+        All = "all",
+        /// Nothing. Each server counts its own binds.
+        None = "none",
+    }
+}
+
+choice! {
     /// The kind of a database.
     DatabaseKind {
         /// Entries in a store.

@@ -25,7 +25,7 @@ mod tls;
 
 pub use choice::{
     AuditFormat, AuthzPolicy, BuiltinSchema, Choice, ClusterReads, DatabaseKind, Durability,
-    LogFormat, LogLevel, Subordinate, word_list,
+    LogFormat, LogLevel, ReplicatedState, Subordinate, word_list,
 };
 pub use dynlist::{DynlistItem, DynlistSet};
 pub use features::{Allow, Disallow, FeatureSet, Require};

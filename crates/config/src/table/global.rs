@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use fulgurite_policy::{
     Allow, AuditFormat, AuthzPolicy, BuiltinSchema, ClusterReads, CrlCheck, Disallow, LogFormat,
-    LogLevel, TlsVersion, VerifyClient,
+    LogLevel, ReplicatedState, TlsVersion, VerifyClient,
 };
 
 use super::flag::{Flag, FlagGroup};
@@ -123,6 +123,9 @@ settings! {
         /// A lock for good (`pwdAccountLockedTime: 000001010000Z`) also holds for entries that no
         /// policy is about. slapd ignores it there.
         "ppolicy.locks_need_no_policy" ppolicy_locks_need_no_policy: bool = false => own();
+        /// State of `ppolicy` that replication carries when binds change it: a `lock`, `all` as in
+        /// slapd, or `none`.
+        "ppolicy.replicate_state" ppolicy_replicate_state: ReplicatedState = ReplicatedState::Lock => own();
         /// Entries that permit one identity to act as another: `none`, `from`, `to`, `any`, `all`.
         "authz.policy" authz_policy: AuthzPolicy = AuthzPolicy::None
             => slapd("authz-policy", "olcAuthzPolicy", "<policy>");

@@ -1,6 +1,7 @@
 //! The settings of authentication.
 
 use fulgurite_auth::{AuthzPolicy, AuthzRegexp, Scheme, ScramHash, SecurityProperties};
+use fulgurite_policy::ReplicatedState;
 
 /// The settings of authentication. All defaults but the scheme of new passwords are slapd's.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub struct AuthOptions {
     pub policies_pass_sasl: bool,
     /// True if a lock for good also holds for entries that no policy is about.
     pub locks_need_no_policy: bool,
+    /// The state of password policies that other servers learn of when binds change it.
+    pub replicated_state: ReplicatedState,
     /// Sessions keep the name that their last bind claimed. Only delays of binds ask for it.
     pub keep_claimed_names: bool,
 }

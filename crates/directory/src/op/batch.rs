@@ -24,7 +24,7 @@ use fulgurite_store::{RoomFor, Shortage, StoreError, Writer};
 use crate::core::database::Database;
 use crate::core::foundation::UnderWay;
 use crate::core::result::{self, refuse};
-use crate::core::session::Session;
+use crate::core::session::{Identity, Session};
 use crate::directory::Directory;
 use crate::features::auditlog::AuditText;
 use crate::op::update::{PreparedUpdate, name_of};
@@ -429,10 +429,12 @@ impl Directory {
         match &request.work {
             WriteWork::Update(update) => self.update_item(&request.session, update, false),
             WriteWork::Password(update) => self.password_item(update),
-            WriteWork::Bind(name) => self.bind_item(name, PreparedUpdate::Bind(name.clone())),
+            WriteWork::Bind(name) => {
+                self.bind_item(request, name, PreparedUpdate::Bind(name.clone()))
+            }
             WriteWork::Attempt(attempt) => {
                 let prepared = PreparedUpdate::Attempt(Arc::clone(attempt));
-                self.bind_item(&attempt.dn, prepared)
+                self.bind_item(request, &attempt.dn, prepared)
             }
             WriteWork::Forward(update) => {
                 let form = match update.operation() {
@@ -468,11 +470,20 @@ impl Directory {
         }
     }
 
-    fn bind_item(&self, name: &Dn, prepared: PreparedUpdate) -> BatchItem<'_> {
-        let prepared = |database| (database, prepared);
+    /// As in slapd, the root makes the changes of a bind.
+    fn bind_item(
+        &self,
+        request: &WriteRequest,
+        name: &Dn,
+        prepared: PreparedUpdate,
+    ) -> BatchItem<'_> {
+        let database = self.core().databases.database_of(name);
+        let root = database.and_then(|database| database.root.as_ref());
+        let identity = root.map(|root| Identity::User(root.name.clone()));
         let nothing = LdapResult::new(ResultCode::NoOperation);
         BatchItem {
-            prepared: self.core().databases.database_of(name).map(prepared),
+            prepared: database.map(|database| (database, prepared)),
+            acting: Some(request.session.acting_for(identity.unwrap_or_default())),
             ..BatchItem::refused(NO_MESSAGE, ResponseForm::None, nothing)
         }
     }

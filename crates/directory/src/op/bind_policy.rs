@@ -7,8 +7,8 @@
 //!   the bind state changes -> the writer judges once more, and the answer waits for the disk
 //! ```
 //!
-//! The last judgement sees the state of all binds before. So parallel guesses all count. The writer
-//! changes the bind state only: a bind changes no entry, and other servers do not learn of it.
+//! The last judgement sees the state of all binds before. So parallel guesses all count. Most of it
+//! is bind state, of which other servers do not learn (`write/bind_change`).
 
 use std::sync::Arc;
 
@@ -26,8 +26,9 @@ use crate::directory::Directory;
 use crate::features::password_policy::bind_verdict::{self, BindVerdict};
 use crate::features::password_policy::overlay::PasswordPolicy;
 use crate::features::set::Features;
-use crate::op::bind_record::{self, BindStateChange};
+use crate::op::bind_record;
 use crate::request::controls::RequestControls;
+use crate::write::bind_change::BindStateChange;
 use crate::write::context::Context;
 use crate::write::password_policy::{self, PolicySubject};
 use crate::write::request::{BindAttempt, WriteRequest};
@@ -360,7 +361,7 @@ pub(super) fn record(context: &mut Context<'_, '_>, attempt: &BindAttempt) -> Op
         let forwarded = bind_record::forwarded(context, id, state.chain(times))?;
         attempt.set_forwarded(forwarded);
     }
-    bind_record::change(context, id, &changes)
+    context.change_by_bind(id, changes)
 }
 
 /// Judges a bind on the state of the writer. Returns what it changes.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{AttributeDescription, Dn};
+use fulgurite_schema::Dn;
 use fulgurite_store::{EntryId, EntryView, NameLookup, StoreError};
 
 use crate::auth::BindOutcome;
@@ -19,12 +19,10 @@ use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::features::last_bind::BindTime;
 use crate::features::set::Features;
+use crate::write::bind_change::BindStateChange;
 use crate::write::context::Context;
 use crate::write::forwarded::ForwardedUpdate;
 use crate::write::request::WriteRequest;
-
-/// An attribute of a bind state with its new values.
-pub(super) type BindStateChange = (AttributeDescription, Vec<Vec<u8>>);
 
 impl Directory {
     /// Returns the update that another server has to make because of a bind, before its answer.
@@ -64,7 +62,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
         return Err(LdapResult::new(ResultCode::NoOperation));
     };
     let changes = due(context, id)?;
-    change(context, id, &changes)
+    context.change_by_bind(id, changes)
 }
 
 /// Returns changes of the bind state for another server.
@@ -113,20 +111,4 @@ pub(super) fn due_times<'f>(
         let stored = entry.values(&time.attribute);
         time.is_due(stored.and_then(|values| values.first()), now)
     })
-}
-
-/// Changes the bind state of an entry, which stays as it is.
-///
-/// # Errors
-/// noOperation if nothing changes.
-pub(super) fn change(
-    context: &mut Context<'_, '_>,
-    id: EntryId,
-    changes: &[BindStateChange],
-) -> OpResult {
-    if changes.is_empty() {
-        return Err(LdapResult::new(ResultCode::NoOperation));
-    }
-    let changed = context.writer.change_bind_state(id, changes);
-    changed.map_err(|error| context.failed(&error))
 }

@@ -4,6 +4,7 @@
 
 mod ask_guards;
 pub(crate) mod audit;
+pub(crate) mod bind_change;
 pub(crate) mod change_log;
 pub(crate) mod changes;
 pub(crate) mod context;

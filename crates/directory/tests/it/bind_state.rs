@@ -1,10 +1,10 @@
 //! The bind state: what binds change, and what every reader sees of it.
 
-use fulgurite_directory::{RuleText, Session};
+use fulgurite_directory::{ReplicatedState, RuleText, Session};
 use fulgurite_ldap::{ModifyOperation, ResultCode, Scope, oid};
 
 use crate::password_policy::{accepted, bind, controls, count, jane, refused, world, world_with};
-use crate::support::{JANE, JOHN, PEOPLE, TOP, World, asked};
+use crate::support::{JANE, JOHN, PEOPLE, ROOT, TOP, World, asked};
 use ResultCode::Success;
 
 /// Returns the entry without the bind state, and the number of the newest change.
@@ -24,6 +24,7 @@ fn a_failed_bind_changes_no_entry_and_every_reader_sees_the_state() {
     let hidden = "to attrs=pwdFailureTime by dn.base=cn=nobody write by * none";
     let world = world_with(&["ppolicy_use_lockout"], &rules, |options| {
         options.access.insert(0, RuleText::from(hidden.to_owned()));
+        options.auth.replicated_state = ReplicatedState::None;
     });
     let before = entry_and_log(&world, JANE);
     assert_eq!(jane(&world, "wrong"), refused("3000"));
@@ -50,6 +51,78 @@ fn a_failed_bind_changes_no_entry_and_every_reader_sees_the_state() {
     assert_eq!(seen[0].get("pwdFailureTime"), [""; 0]);
     assert_eq!(seen[0].get("pwdAccountLockedTime"), ["20260102030405Z"]);
     assert_eq!(found(&john, "(pwdFailureTime=*)").len(), 0);
+}
+
+/// Returns the number of changes of the entry that some binds cause, one after the other.
+fn changes_by(world: &World, passwords: &[&str]) -> Vec<u64> {
+    let newest = || entry_and_log(world, JANE).1;
+    let mut before = newest();
+    let changes = passwords.iter().map(|password| {
+        jane(world, password);
+        let after = newest();
+        after - std::mem::replace(&mut before, after)
+    });
+    changes.collect()
+}
+
+/// Returns true if the entry has a lock without its bind state.
+fn is_locked_in_entry(world: &World) -> bool {
+    let view = world.store.snapshot().expect("a snapshot");
+    let dn = fulgurite_schema::Dn::parse(view.schema(), JANE).expect("a name");
+    let id = view.find(&dn).expect("a sound store").entry().expect(JANE);
+    let entry = view.entry(id).expect("a sound store").expect(JANE);
+    let attribute = view.schema().attribute("pwdAccountLockedTime");
+    let attribute = attribute.expect("a built-in type").index;
+    let entry = entry.without_bind_state().to_entry().expect("an entry");
+    !entry.values(attribute).is_empty()
+}
+
+#[test]
+fn other_servers_learn_of_the_state_that_the_setting_names() {
+    let rules = [
+        ("pwdLockout", "TRUE"),
+        ("pwdMaxFailure", "2"),
+        ("pwdLockoutDuration", "10"),
+    ];
+    for (replicated, [failure, lock, locked, end], is_stored) in [
+        (ReplicatedState::None, [0, 0, 0, 0], false),
+        (ReplicatedState::Lock, [0, 1, 0, 0], true),
+        (ReplicatedState::All, [1, 1, 0, 1], true),
+    ] {
+        let world = world_with(&[], &rules, |options| {
+            options.auth.replicated_state = replicated;
+        });
+        let changed = changes_by(&world, &["wrong", "wrong", "jane's"]);
+        assert_eq!(changed, [failure, lock, locked], "{replicated:?}");
+        assert_eq!(is_locked_in_entry(&world), is_stored, "{replicated:?}");
+        assert_eq!(count(&world, "pwdAccountLockedTime"), 1);
+        assert_eq!(count(&world, "pwdFailureTime"), 2);
+        if is_stored {
+            let author = world.read(JANE, &["modifiersName"]);
+            assert_eq!(author.get("modifiersName"), [ROOT], "as in slapd");
+        }
+        // The end of the lock is a matter of the clock, which all servers have.
+        world.clock.sleep_s(11);
+        assert_eq!(changes_by(&world, &["jane's"]), [end], "{replicated:?}");
+        assert_eq!(count(&world, "pwdAccountLockedTime"), 0);
+        assert_eq!(count(&world, "pwdFailureTime"), 0);
+        // The next lock replaces the one before.
+        let changed = changes_by(&world, &["wrong", "wrong"]);
+        assert_eq!(changed, [failure, lock], "{replicated:?}");
+        assert_eq!(count(&world, "pwdAccountLockedTime"), 1);
+        assert_eq!(jane(&world, "jane's"), refused("3000"));
+    }
+}
+
+#[test]
+fn a_copy_changes_no_entry_by_binds() {
+    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "1")];
+    let world = world_with(&[], &rules, |options| {
+        options.auth.replicated_state = ReplicatedState::All;
+        options.databases[0].replication.update_dn = Some(ROOT.to_owned());
+    });
+    assert_eq!(changes_by(&world, &["wrong", "jane's"]), [0, 0]);
+    assert_eq!(count(&world, "pwdAccountLockedTime"), 1);
 }
 
 #[test]

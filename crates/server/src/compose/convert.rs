@@ -107,6 +107,7 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
         authz_policy: *global.authz_policy,
         policies_pass_sasl: !*global.ppolicy_sasl,
         locks_need_no_policy: *global.ppolicy_locks_need_no_policy,
+        replicated_state: *global.ppolicy_replicate_state,
         keep_claimed_names: *global.bind_delay > 0,
     })
 }

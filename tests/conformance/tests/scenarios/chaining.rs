@@ -277,6 +277,43 @@ fn binds_at_a_copy_count_at_the_provider() {
     }
 }
 
+/// A lock reaches the copies, and the failures before it do not.
+#[test]
+fn a_lock_at_the_provider_holds_at_copies() {
+    let policy = format!(
+        "dn: cn=policy,{SUFFIX}\nobjectClass: device\nobjectClass: pwdPolicy\n\
+         pwdAttribute: userPassword\npwdLockout: TRUE\npwdMaxFailure: 2\n"
+    );
+    let overlay = format!("overlay ppolicy\nppolicy_default cn=policy,{SUFFIX}\n");
+    for (label, copy_is_ours) in [("lock-theirs", false), ("lock-ours", true)] {
+        let held = HeldPort::new();
+        let port = held.number();
+        let above = provider_with(label, true, &overlay);
+        above.add(&policy).well();
+        let below = copy_with(label, port, copy_is_ours, (&identity(), &overlay));
+        let (above, below) = (serve(&above, port), below.start());
+        wait_for(&below, "(cn=policy)");
+        let bind = |server: &Running<'_>, password| {
+            let ran = server.client_as((ADA, password), "ldapwhoami", &[], "");
+            ran.status
+        };
+        assert_eq!(bind(&below, "ada-secret"), 0, "{label}");
+        for _ in 0..2 {
+            assert_eq!(bind(&above, "wrong"), 49, "{label}");
+        }
+        wait_for(&below, "(&(cn=ada)(pwdAccountLockedTime=*))");
+        assert_eq!(bind(&below, "ada-secret"), 49, "{label}");
+        assert!(!finds(&below, "(pwdFailureTime=*)"), "{label}");
+        let unlock = format!("dn: {ADA}\nchangetype: modify\ndelete: pwdAccountLockedTime\n");
+        above.root("ldapmodify", &[], &unlock).well();
+        wait_for(&below, "(&(cn=ada)(!(pwdAccountLockedTime=*)))");
+        assert_eq!(bind(&below, "ada-secret"), 0, "{label}");
+        for server in [above, below] {
+            server.stop();
+        }
+    }
+}
+
 #[test]
 fn a_client_finds_its_changes_in_the_copy_at_once() {
     let held = HeldPort::new();
