@@ -159,7 +159,7 @@ fn drop_stale_keys(core: &Core, entry: &mut Entry, changes: &[Change]) {
         return;
     };
     let is_password =
-        |change: &Change| derived_keys::is_password(core, change.attribute.description.attribute);
+        |change: &Change| derived_keys::derives_keys(core, change.attribute.description.attribute);
     if !changes.iter().any(is_password) {
         return;
     }

@@ -7,8 +7,8 @@ use fulgurite_schema::{AttributeIndex, Entry};
 
 use crate::core::foundation::Core;
 
-/// Returns true if values of the attribute are passwords.
-pub(crate) fn is_password(core: &Core, attribute: AttributeIndex) -> bool {
+/// Returns true if keys are derived from the values of the attribute, which are passwords.
+pub(crate) fn derives_keys(core: &Core, attribute: AttributeIndex) -> bool {
     let schema = &core.schema;
     let password = schema.attribute_at(core.types.user_password.attribute);
     debug_assert!(
@@ -21,7 +21,7 @@ pub(crate) fn is_password(core: &Core, attribute: AttributeIndex) -> bool {
 /// Returns the passwords of an entry, each with its attribute.
 pub(crate) fn passwords(core: &Core, entry: &Entry) -> HashSet<(AttributeIndex, Vec<u8>)> {
     let attributes = entry.attributes.iter();
-    let passwords = attributes.filter(|held| is_password(core, held.description.attribute));
+    let passwords = attributes.filter(|held| derives_keys(core, held.description.attribute));
     let values = passwords.flat_map(|held| {
         let attribute = held.description.attribute;
         held.values
