@@ -28,6 +28,7 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::generated::tree::{GeneratedEntry, Tree};
 use crate::request::controls::RequestKind;
 use crate::rights::snapshots::Snapshots;
+use crate::search::sync::following::FollowingSearch;
 use crate::search::sync::log_content::{LogContent, LogSearch};
 use crate::search::sync::tree_content::{TreeAnswer, TreeContent};
 
@@ -168,7 +169,8 @@ fn follow_log<'d>(
         projection: search.projection,
         size_max: query.limits.size_max,
     };
-    LogContent::begin(core, log, search, request).map(SearchState::LogContent)
+    let begun = LogContent::begin(core, log, search, request);
+    begun.map(|run| SearchState::Following(FollowingSearch::Log(run)))
 }
 
 /// Begins the synchronisation of a consumer with the entries of a tree.
@@ -200,7 +202,7 @@ fn follow_tree<'d>(
     let answer = TreeContent::begin(core, &search, entries, request);
     Ok(match answer {
         TreeAnswer::Done(output) => SearchState::ready(output),
-        TreeAnswer::Waits(run) => SearchState::TreeContent(run),
+        TreeAnswer::Waits(run) => SearchState::Following(FollowingSearch::Tree(run)),
     })
 }
 

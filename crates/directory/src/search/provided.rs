@@ -23,6 +23,7 @@ use crate::directory::Directory;
 use crate::features::glue::{self, SearchPart};
 use crate::rights::snapshots::Snapshots;
 use crate::search::sync::content::has_all;
+use crate::search::sync::following::FollowingSearch;
 use crate::search::sync::glued::{GluedPart, GluedRun, GluedStart};
 use crate::search::sync::run::SyncRun;
 use crate::search::sync::start::{PlanRules, SyncPlan, SyncSearch, SyncStart};
@@ -76,7 +77,7 @@ impl<'d> ProvidedSearch<'d, '_> {
                 Planned::End(end) => SearchState::ready(end),
                 Planned::Start(base, start) => {
                     match search.begin_provided(snapshots, base, *start)? {
-                        Begun::Run(run) => SearchState::Sync(run),
+                        Begun::Run(run) => SearchState::Following(FollowingSearch::Database(run)),
                         Begun::End(end) => SearchState::ready(end),
                     }
                 }
@@ -142,7 +143,8 @@ impl<'d> ProvidedSearch<'d, '_> {
                 }
                 let persists = request.mode == SyncMode::RefreshAndPersist;
                 let run = GluedRun::new(core, start, persists);
-                return Ok(SearchState::Glued(Box::new(run)));
+                let search = FollowingSearch::Glued(Box::new(run));
+                return Ok(SearchState::Following(search));
             }
             names_all = true;
         }

@@ -6,10 +6,7 @@ use super::log_walk::LogWalk;
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
 use crate::rights::repeated_search::RepeatedSearch;
-use crate::search::sync::glued::GluedRun;
-use crate::search::sync::log_content::LogContent;
-use crate::search::sync::run::SyncRun;
-use crate::search::sync::tree_content::TreeContent;
+use crate::search::sync::following::FollowingSearch;
 
 /// A running search, or its end.
 pub(crate) enum SearchState<'d> {
@@ -20,14 +17,8 @@ pub(crate) enum SearchState<'d> {
     RepeatedDone(Box<RepeatedSearch<'d>>),
     /// A search of logs of changes.
     Log(Box<LogWalk<'d>>),
-    /// The synchronisation of a consumer with a log of changes.
-    LogContent(Box<LogContent<'d>>),
-    /// The synchronisation of a consumer with the configuration.
-    TreeContent(Box<TreeContent>),
     /// The synchronisation of a consumer.
-    Sync(Box<SyncRun<'d>>),
-    /// The synchronisation of a consumer with several databases.
-    Glued(Box<GluedRun<'d>>),
+    Following(FollowingSearch<'d>),
     /// The next step writes it. It is large and rare, and a state moves often.
     Ready(Box<CompleteOutput>),
     /// The search is done. Its reusable state remains.

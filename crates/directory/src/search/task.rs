@@ -114,48 +114,13 @@ impl<'d> SearchTask<'d> {
                 };
                 end
             }
-            SearchState::LogContent(mut run) => {
-                let progress = run.advance(out, quantum);
-                self.entries = run.sent;
-                self.worked = run.worked;
+            SearchState::Following(mut search) => {
+                let progress = search.advance(out, quantum);
+                (self.entries, self.worked) = search.figures();
                 match progress {
                     SyncProgress::End(end) => end,
                     other => {
-                        self.state = SearchState::LogContent(run);
-                        return progress_of(&other);
-                    }
-                }
-            }
-            SearchState::TreeContent(mut run) => {
-                self.entries = run.sent;
-                match run.advance(out) {
-                    SyncProgress::End(end) => end,
-                    other => {
-                        self.state = SearchState::TreeContent(run);
-                        return progress_of(&other);
-                    }
-                }
-            }
-            SearchState::Sync(mut run) => {
-                let progress = run.advance(out, quantum);
-                self.entries = run.sent;
-                self.worked = run.worked;
-                match progress {
-                    SyncProgress::End(end) => end,
-                    other => {
-                        self.state = SearchState::Sync(run);
-                        return progress_of(&other);
-                    }
-                }
-            }
-            SearchState::Glued(mut run) => {
-                let progress = run.advance(out, quantum);
-                self.entries = run.sent;
-                self.worked = run.worked;
-                match progress {
-                    SyncProgress::End(end) => end,
-                    other => {
-                        self.state = SearchState::Glued(run);
+                        self.state = SearchState::Following(search);
                         return progress_of(&other);
                     }
                 }
@@ -188,12 +153,9 @@ impl<'d> SearchTask<'d> {
     pub fn park(&mut self) {
         match &mut self.state {
             SearchState::Run(run) => run.park(),
-            SearchState::Sync(run) => run.park(),
-            SearchState::Glued(run) => run.park(),
+            SearchState::Following(search) => search.park(),
             // It holds no snapshot between its steps.
             SearchState::Log(_)
-            | SearchState::LogContent(_)
-            | SearchState::TreeContent(_)
             | SearchState::Ready(_)
             | SearchState::Repeated(_)
             | SearchState::RepeatedDone(_)
@@ -215,10 +177,7 @@ impl<'d> SearchTask<'d> {
     pub fn about(&self) -> String {
         match &self.state {
             SearchState::Run(run) => run.filter_shape(),
-            SearchState::LogContent(_)
-            | SearchState::TreeContent(_)
-            | SearchState::Sync(_)
-            | SearchState::Glued(_) => "content of a copy".to_owned(),
+            SearchState::Following(_) => "content of a copy".to_owned(),
             SearchState::Log(_) => "log of changes".to_owned(),
             SearchState::Ready(_)
             | SearchState::Repeated(_)

@@ -24,6 +24,7 @@
 //! kinship      the entries that move together
 //! name_tree    the names that new and renamed entries have, at one point of the log
 //! glued        several databases as one content
+//! following    any of the searches of a consumer
 //! log_content  the records of a log of changes, for a consumer that repeats operations
 //! tree_content the entries of the configuration
 //! ```
@@ -32,6 +33,7 @@ mod batch;
 pub(crate) mod content;
 mod cookie;
 pub(crate) mod entries;
+pub(crate) mod following;
 pub(crate) mod glued;
 mod kinship;
 pub(crate) mod log_content;
