@@ -758,7 +758,8 @@ fn shared_options(options: &DirectoryOptions) -> SharedOptions<'_> {
     }
 }
 
-/// Hands the memberships and lists of the features over to their databases. Returns the attributes.
+/// Hands the memberships, lists and logs of the features over to their databases. Returns the
+/// attributes of memberships.
 fn take_memberships(features: &mut [Features], databases: &mut Databases) -> Vec<AttributeIndex> {
     let mut types = Vec::new();
     for (database, features) in databases.iter_mut().zip(features) {
@@ -766,6 +767,8 @@ fn take_memberships(features: &mut [Features], databases: &mut Databases) -> Vec
         types.extend(memberships.iter().map(|one| one.attribute.attribute));
         database.memberships = Memberships::new(memberships);
         database.lists = features.lists.take();
+        let log = features.access_log.as_ref();
+        database.audit_context = log.map(|log| log.suffix.value.clone());
         database.value_orders = ValueOrders::new(std::mem::take(&mut features.value_orders));
     }
     types.sort_unstable();

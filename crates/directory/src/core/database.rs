@@ -114,6 +114,8 @@ pub struct Database {
     pub(crate) snapshot_candidates_max: u64,
     /// The attributes that list groups. A feature sets them.
     pub(crate) memberships: Memberships,
+    /// The name of the log at the top of which the changes are. A feature sets it.
+    pub(crate) audit_context: Option<Dn>,
     /// The dynamic lists. A feature sets them.
     pub(crate) lists: Option<Box<DynamicLists>>,
     pub(crate) expanded_max: usize,
@@ -251,6 +253,7 @@ impl Database {
             max_deref_depth: options.max_deref_depth,
             snapshot_candidates_max: options.snapshot_candidates_max,
             memberships: Memberships::default(),
+            audit_context: None,
             lists: None,
             expanded_max: options.expanded_max,
             value_orders: ValueOrders::default(),

@@ -7,6 +7,7 @@ pub(crate) mod authz_rules;
 pub(crate) mod change_signal;
 pub(crate) mod clock;
 pub(crate) mod connection;
+pub(crate) mod control_text;
 pub(crate) mod cookie;
 pub(crate) mod csn;
 pub(crate) mod database;

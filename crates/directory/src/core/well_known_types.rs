@@ -45,6 +45,8 @@ pub(crate) struct WellKnownTypes {
     pub(crate) entry_csn: AttributeDescription,
     /// `contextCSN`. Some schemas lack it.
     pub(crate) context_csn: Option<AttributeDescription>,
+    /// `auditContext`. Only the schema of the overlay `accesslog` has it.
+    pub(crate) audit_context: Option<AttributeDescription>,
     pub(crate) creators_name: AttributeDescription,
     pub(crate) create_timestamp: AttributeDescription,
     pub(crate) modifiers_name: AttributeDescription,
@@ -84,6 +86,7 @@ impl WellKnownTypes {
             entry_uuid: need("entryUUID")?,
             entry_csn: need("entryCSN")?,
             context_csn: find("contextCSN"),
+            audit_context: find("auditContext"),
             creators_name: need("creatorsName")?,
             create_timestamp: need("createTimestamp")?,
             modifiers_name: need("modifiersName")?,

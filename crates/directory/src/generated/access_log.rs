@@ -173,6 +173,8 @@ impl AccessLog {
         entry.set("reqAuthzID", &record.author()?);
         let controls = record.controls()?.into_iter();
         entry.set_all("reqControls", controls.map(<[u8]>::to_vec).collect());
+        let controls = record.response_controls()?.into_iter();
+        entry.set_all("reqRespControls", controls.map(<[u8]>::to_vec).collect());
         entry.set("reqDN", record.dn);
         entry.set("reqResult", "0");
         entry.set_all("reqMod", modifications(record)?);

@@ -87,8 +87,8 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     let added = context.writer.add(place.parent, &checked);
     let id = added.map_err(|error| context.failed(&error))?;
     context.record_add(checked.entry());
-    context.log_add(id, checked.entry())?;
-    context.end_change(id)
+    context.end_change(id)?;
+    context.log_add(id, checked.entry())
 }
 
 /// Requires the right to add to the superior.

@@ -1,9 +1,7 @@
 //! The parts of requests as the texts of a record. Passwords are masked.
 
-use std::fmt::Write as _;
-
 use fulgurite_ldap::{
-    Authentication, Controls, ModifyDnRequest, PartialAttribute, Request, Scope, SearchRequest,
+    Authentication, ModifyDnRequest, PartialAttribute, Request, Scope, SearchRequest,
 };
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::OperationRecord;
@@ -153,26 +151,6 @@ fn push_values(
     if !has_values {
         record.push(LoggedField::Change.number(), prefix);
     }
-}
-
-/// Returns controls in the form of slapd: `{0}{1.3.6.1.1.12 criticality TRUE controlValue "A3"}`.
-pub(super) fn control_texts(controls: &Controls<'_>) -> Vec<String> {
-    let texts = controls.iter().enumerate().map(|(number, control)| {
-        let mut text = format!("{{{number}}}{{{}", String::from_utf8_lossy(control.oid));
-        if control.critical {
-            text.push_str(" criticality TRUE");
-        }
-        if let Some(value) = control.value {
-            text.push_str(" controlValue \"");
-            for byte in value {
-                let _ = write!(text, "{byte:02X}");
-            }
-            text.push('"');
-        }
-        text.push('}');
-        text
-    });
-    texts.collect()
 }
 
 /// Adds a text.

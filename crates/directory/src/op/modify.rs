@@ -95,8 +95,8 @@ pub(crate) fn run(
     let derived = if has_keys { derived } else { &[] };
     let changes = [changes, derived, state];
     context.record_modify(dn, &changes, checked.entry());
-    context.log_modify(id, dn, &changes, checked.entry())?;
-    context.end_change(id)
+    context.end_change(id)?;
+    context.log_modify(id, dn, &changes, checked.entry())
 }
 
 /// Asks the guards that come before the password policy. Returns the turn of the others.

@@ -134,9 +134,9 @@ pub(crate) fn run(context: &mut Context<'_, '_>, request: &Rename) -> OpResult {
         held: &held,
     };
     context.record_rename(&recorded);
-    context.log_rename(id, &recorded, checked.entry())?;
     context.follow_rename(id, dn, &new_dn)?;
-    context.end_change(id)
+    context.end_change(id)?;
+    context.log_rename(id, &recorded, checked.entry())
 }
 
 /// Returns the types of an RDN whose value the entry has.

@@ -10,7 +10,8 @@ use fulgurite_schema::{AttributeDescription, Dn};
 use fulgurite_store::{NameLookup, OperationLog, OperationRecord, Store, StoreError};
 use uuid::Uuid;
 
-use super::logged_request::{control_texts, push, push_request};
+use super::logged_request::{push, push_request};
+use crate::core::control_text::control_texts;
 use crate::core::database::Database;
 use crate::core::entry_identity::EntryIdentity;
 use crate::core::foundation::Core;
@@ -146,8 +147,8 @@ impl Directory {
             _ => session.name(),
         };
         push(&mut record, LoggedField::Author, author);
-        for text in control_texts(&message.controls) {
-            push(&mut record, LoggedField::Control, &text);
+        for text in control_texts(message.controls.iter()) {
+            record.push(LoggedField::Control.number(), text);
         }
         push(&mut record, LoggedField::Target, target.pretty());
         push_request(schema, &message.request, &target, &mut record);
@@ -181,8 +182,8 @@ impl Directory {
             log, mut record, ..
         } = begun;
         record.result = Some(result.code.number());
-        for text in control_texts(&response.controls) {
-            push(&mut record, LoggedField::ResponseControl, &text);
+        for text in control_texts(response.controls.iter()) {
+            record.push(LoggedField::ResponseControl.number(), text);
         }
         if !result.diagnostic.is_empty() {
             push(&mut record, LoggedField::Message, &result.diagnostic);
@@ -232,8 +233,8 @@ impl Directory {
             ..OperationRecord::default()
         };
         push(&mut record, LoggedField::Author, author);
-        for text in control_texts(&message.controls) {
-            push(&mut record, LoggedField::Control, &text);
+        for text in control_texts(message.controls.iter()) {
+            record.push(LoggedField::Control.number(), text);
         }
         if let Request::Abandon(id) = message.request {
             push(&mut record, LoggedField::MessageId, &id.to_string());

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use fulgurite_ldap::{Message, Request, ResultCode};
 use fulgurite_schema::{Dn, Entry};
 
+use crate::core::control_text::control_texts;
 use crate::core::database::Database;
 use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::core::transaction_queue::unknown_transaction;
 use crate::directory::Directory;
 use crate::generated::namespace::NamespaceTarget;
-use crate::op::logged_request::control_texts;
 use crate::op::modify_dn::Rename;
 use crate::op::{add, bind_policy, bind_record, delete, modify, modify_dn};
 use crate::request::change::Change;
@@ -65,8 +65,7 @@ impl Directory {
         let dn = self.refuse_generated(session, &message.request)?;
         let prepared = self.prepare(session, message, dn)?;
         if self.features_of(prepared.0).access_log.is_some() {
-            let texts = control_texts(&message.controls).into_iter();
-            modifiers.logged_controls = texts.map(String::into_bytes).collect();
+            modifiers.logged_controls = control_texts(message.controls.iter());
         }
         Ok(ResolvedUpdate {
             modifiers,

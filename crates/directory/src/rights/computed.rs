@@ -24,6 +24,8 @@ pub(crate) enum Computed {
     NumSubordinates,
     /// The newest change of each server, at the top of a database.
     ContextCsn,
+    /// The name of the log of changes, at the top of a database that has one.
+    AuditContext,
     /// The names of groups: an attribute of the database's memberships.
     Groups(AttributeIndex),
 }
@@ -60,6 +62,7 @@ impl Computed {
             (Some(&types.has_subordinates), Computed::HasSubordinates),
             (types.num_subordinates.as_ref(), Computed::NumSubordinates),
             (types.context_csn.as_ref(), Computed::ContextCsn),
+            (types.audit_context.as_ref(), Computed::AuditContext),
         ];
         all.into_iter()
             .find(|(description, _)| description.is_some_and(|d| d.attribute == attribute))
@@ -74,6 +77,7 @@ impl Computed {
             Computed::HasSubordinates => &types.has_subordinates,
             Computed::NumSubordinates => types.num_subordinates.as_ref()?,
             Computed::ContextCsn => types.context_csn.as_ref()?,
+            Computed::AuditContext => types.audit_context.as_ref()?,
             Computed::Groups(attribute) => return Some(attribute),
         };
         Some(description.attribute)
@@ -87,6 +91,7 @@ impl Computed {
         match self {
             Computed::NumSubordinates => requester.decisions.uniform(),
             Computed::Groups(attribute) => requester.database.memberships.compute(attribute),
+            Computed::AuditContext => requester.database.audit_context.is_some(),
             _ => true,
         }
     }
@@ -105,6 +110,13 @@ impl Computed {
                 return Ok(ComputedValues::Several(names));
             }
             Computed::ContextCsn => return Ok(ComputedValues::Several(context_csn(view, id)?)),
+            Computed::AuditContext => {
+                let log = requester.database.audit_context.as_ref();
+                let log = log.map(|log| log.pretty().as_bytes().to_vec());
+                let is_top = log.is_some() && view.parent(id)?.is_none();
+                let values = log.filter(|_| is_top).into_iter().collect();
+                return Ok(ComputedValues::Several(values));
+            }
             Computed::NumSubordinates => view.child_count(id)?.to_string().into_bytes(),
             other => other.value_within(requester, view, id)?,
         };
@@ -131,7 +143,7 @@ impl Computed {
                 has_children.to_vec()
             }
             Computed::NumSubordinates => view.children(id)?.len().to_string().into_bytes(),
-            Computed::Groups(_) | Computed::ContextCsn => Vec::new(),
+            Computed::Groups(_) | Computed::ContextCsn | Computed::AuditContext => Vec::new(),
         })
     }
 }

@@ -119,7 +119,9 @@ impl PreparedFilter {
             if let Some(computed) = requester.computed(&selector) {
                 plain = false;
                 // Like slapd, no search finds the state of a database.
-                if !computed.is_visible(requester) || computed == Computed::ContextCsn {
+                let is_of_database =
+                    matches!(computed, Computed::ContextCsn | Computed::AuditContext);
+                if is_of_database || !computed.is_visible(requester) {
                     return ValueSource::Hidden;
                 }
                 return ValueSource::Computed(computed, selector);

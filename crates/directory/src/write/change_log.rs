@@ -9,9 +9,10 @@ use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{
     CONTROLS, ChangeKind, EntryId, NewChange, NewOperation, NewRename, OLD_VALUES, PackedCsn,
-    StoreError,
+    RESPONSE_CONTROLS, StoreError,
 };
 
+use crate::core::control_text::control_texts;
 use crate::core::csn::Csn;
 use crate::core::entry_identity::{EntryIdentity, parse_uuid};
 use crate::core::result::{self, OpResult, refuse};
@@ -318,13 +319,23 @@ impl Context<'_, '_> {
         };
         let author = self.session.identity().name();
         let controls = &self.modifiers.logged_controls;
+        let answered = match self.features.access_log.is_some() {
+            true => control_texts(self.returned.controls().into_iter()),
+            false => Vec::new(),
+        };
         let mut noted = Vec::new();
-        if !controls.is_empty() {
-            noted.extend_from_slice(details.operations);
+        let kinds = [(CONTROLS, controls), (RESPONSE_CONTROLS, &answered)];
+        for (operator, texts) in kinds {
+            if texts.is_empty() {
+                continue;
+            }
+            if noted.is_empty() {
+                noted.extend_from_slice(details.operations);
+            }
             noted.push(NewOperation {
-                operator: CONTROLS,
+                operator,
                 attribute: Cow::Borrowed(""),
-                values: controls,
+                values: texts,
             });
         }
         let operations = match noted.is_empty() {

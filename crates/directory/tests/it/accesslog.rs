@@ -6,12 +6,16 @@ use ModifyOperation::{Add, Delete, Replace};
 use fulgurite_directory::{
     AccessLogOptions, DatabaseOptions, Directory, DirectoryOptions, Quantum, RuleText, Session,
 };
-use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode, Scope, oid};
+use fulgurite_ldap::control::ReadEntry;
+use fulgurite_ldap::{Control, LdapResult, ModifyOperation, ResultCode, Scope, oid};
 use fulgurite_schema::{Builtin, SchemaBuilder};
 use fulgurite_store::LogPurged;
 
+use crate::controls::with;
 use crate::guards::overlay;
-use crate::support::{Asked, EntryText, JANE, PEOPLE, TOP, World, asked};
+use crate::support::{
+    Asked, EntryText, JANE, PEOPLE, TOP, World, asked, modify_pdu, write_request,
+};
 
 const LOG: &str = "cn=log";
 
@@ -354,4 +358,43 @@ fn a_log_without_its_database_is_an_error() {
         text.ends_with("accesslog: \"logdb <suffix>\" missing or invalid."),
         "{text}"
     );
+}
+
+#[test]
+fn the_controls_of_responses_are_logged() {
+    let world = world();
+    let change = [(Replace, "title", &["boss"][..])];
+    let attributes = vec![&b"title"[..]];
+    let value = ReadEntry { attributes }.encode();
+    let after = Control::with_value(oid::POST_READ, true, &value);
+    let request = write_request(&world.root(), &with(&modify_pdu(JANE, &change), &[after]));
+    assert_ok(&world.directory.apply(&[request])[0].result);
+    let logged = newest(&world);
+    let texts = logged.get("reqRespControls");
+    let name: String = JANE.bytes().map(|byte| format!("{byte:02X}")).collect();
+    assert_eq!(texts.len(), 1);
+    let begin = format!("{{0}}{{{} controlValue \"64", oid::POST_READ);
+    assert!(texts[0].starts_with(&begin), "{texts:?}");
+    assert!(texts[0].contains(&name), "{texts:?}");
+    assert!(texts[0].contains("04626F7373"), "the new value: {texts:?}");
+    // Its other facts are as without controls.
+    assert_eq!(logged.get("reqMod")[0], "title:= boss");
+    assert_ok(&world.modify(&world.root(), JANE, &change));
+    assert_eq!(newest(&world).get("reqRespControls"), [""; 0]);
+}
+
+#[test]
+fn the_top_entry_names_its_log() {
+    let world = world();
+    for (dn, names, shown) in [
+        (TOP, "+", true),
+        (TOP, "auditContext", true),
+        (TOP, "*", false),
+        (JANE, "+", false),
+    ] {
+        let entry = world.read(dn, &[names]);
+        let expected: &[&str] = if shown { &[LOG] } else { &[] };
+        assert_eq!(entry.get("auditContext"), expected, "{dn} {names}");
+    }
+    assert_eq!(world.names("(auditContext=*)"), [""; 0]);
 }

@@ -15,7 +15,7 @@ use crate::support::{
 
 const UNIT: [(&str, &str); 1] = [("objectClass", "organizationalUnit")];
 
-fn with(request: &[u8], controls: &[Control<'_>]) -> Vec<u8> {
+pub(crate) fn with(request: &[u8], controls: &[Control<'_>]) -> Vec<u8> {
     pdu(&decode(request).request, controls)
 }
 

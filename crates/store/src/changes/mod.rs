@@ -44,7 +44,7 @@ pub(crate) use key::{
 };
 pub use record::{
     CONTROLS, ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename,
-    OLD_VALUES,
+    OLD_VALUES, RESPONSE_CONTROLS,
 };
 pub use retention::Retention;
 pub(crate) use retention::SharedRetention;

@@ -27,6 +27,9 @@ pub const OLD_VALUES: u8 = b'o';
 /// The operator of the texts of the request's controls, which change nothing. It has no attribute.
 pub const CONTROLS: u8 = b'c';
 
+/// The operator of the texts of the response's controls. It has no attribute either.
+pub const RESPONSE_CONTROLS: u8 = b'r';
+
 /// The attribute that names the author.
 const MODIFIERS_NAME: &str = "modifiersName";
 
@@ -102,7 +105,7 @@ pub struct NewRename<'a> {
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
     /// The operator: `+`, `-`, `=` or `#`, or [`OLD_VALUES`] for values from before the change, or
-    /// [`CONTROLS`].
+    /// [`CONTROLS`] or [`RESPONSE_CONTROLS`].
     pub operator: u8,
     /// The attribute's description.
     pub attribute: std::borrow::Cow<'a, str>,
@@ -277,8 +280,20 @@ impl<'a> ChangeRecord<'a> {
     /// # Errors
     /// [`StoreError::Damaged`].
     pub fn controls(&self) -> Result<Vec<&'a [u8]>, StoreError> {
+        self.texts(CONTROLS)
+    }
+
+    /// Returns the texts of the response's controls, if the change was logged with them.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn response_controls(&self) -> Result<Vec<&'a [u8]>, StoreError> {
+        self.texts(RESPONSE_CONTROLS)
+    }
+
+    fn texts(&self, operator: u8) -> Result<Vec<&'a [u8]>, StoreError> {
         let mut operations = self.all_operations()?;
-        operations.retain(|operation| operation.operator == CONTROLS);
+        operations.retain(|operation| operation.operator == operator);
         let texts = operations.into_iter().flat_map(|noted| noted.values);
         Ok(texts.collect())
     }
@@ -325,7 +340,7 @@ impl<'a> ChangeRecord<'a> {
 
 /// Returns true for the operator of facts that change nothing.
 fn is_note(operator: u8) -> bool {
-    matches!(operator, OLD_VALUES | CONTROLS)
+    matches!(operator, OLD_VALUES | CONTROLS | RESPONSE_CONTROLS)
 }
 
 fn operation<'a>(bytes: &mut &'a [u8]) -> Option<ChangeOperation<'a>> {
