@@ -8,16 +8,21 @@
 //! ```text
 //!   raw          fulgurite_raw: keys and values of any environment
 //!   table        fulgurite: tables with columns and indexes
+//!   directory    fulgurite_directory: the entries of a directory's store
 //!     walk       a position in a range of records
 //!     session    a connection's environments: one snapshot, one write transaction
 //!     view       either of them, to read from
+//!     shared     the state of a connection, in each of its modules
 //!     savepoints the calls for savepoints, which rusqlite lacks
 //! ```
 
+mod directory;
 mod error;
 mod raw;
+mod readable;
 mod savepoints;
 mod session;
+mod shared;
 mod table;
 mod view;
 mod walk;
@@ -27,6 +32,7 @@ use std::ffi::{c_char, c_int};
 use rusqlite::vtab::Module;
 use rusqlite::{Connection, ffi};
 
+use crate::directory::{DirectoryTable, SharedDirectories};
 use crate::raw::RawTable;
 use crate::session::SharedSessions;
 use crate::table::Table;
@@ -53,6 +59,9 @@ fn register(connection: Connection) -> rusqlite::Result<bool> {
     const TABLE: &Module<'static, Table> =
         &savepoints::with_savepoints(Module::update_module_with_tx());
     connection.create_module(c"fulgurite", TABLE, Some(sessions))?;
+    const DIRECTORY: &Module<'static, DirectoryTable> = &Module::eponymous_only_module();
+    let directories = SharedDirectories::default();
+    connection.create_module(c"fulgurite_directory", DIRECTORY, Some(directories))?;
     // The extension is not unloaded with the connection.
     Ok(false)
 }

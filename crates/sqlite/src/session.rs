@@ -20,6 +20,7 @@ use self_cell::self_cell;
 use send_wrapper::SendWrapper;
 
 use crate::error::{Result, engine, failure, misuse, open};
+use crate::shared::Shared;
 use crate::view::View;
 
 /// How long a statement waits for the writer of another process or thread.
@@ -54,23 +55,7 @@ pub(crate) struct Sessions {
 }
 
 /// The environments, as each module of a connection gets them.
-#[derive(Default, Clone)]
-pub(crate) struct SharedSessions(Rc<Sessions>);
-
-// SAFETY: SQLite holds the mutex of a connection while it calls a module of it, and while it drops
-// one. A program that switches this mutex off promises the same itself. So no two threads use the
-// counters and cells at one time. The write transaction, which is bound to a thread, has its guard.
-unsafe impl Send for SharedSessions {}
-// SAFETY: as above.
-unsafe impl Sync for SharedSessions {}
-
-impl std::ops::Deref for SharedSessions {
-    type Target = Sessions;
-
-    fn deref(&self) -> &Sessions {
-        &self.0
-    }
-}
+pub(crate) type SharedSessions = Shared<Sessions>;
 
 /// The rights and wishes with which a table opens an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,6 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine-tools", &["engine", "terminal"]),
     ("net", &[]), // what both servers share
     ("memcached", &["engine", "net"]),
-    ("sqlite", &["engine"]),
     // the directory's column, from the bytes up
     ("policy", &[]), // plain data
     ("ber", &[]),
@@ -24,8 +23,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("access", &["ldap", "schema"]),
     ("auth", &["policy"]),
     ("store", &["engine", "schema", "ber", "policy"]), // the directory's use of the engine
-    ("openldap-mdb", &["engine"]),                     // reads OpenLDAP's databases
-    ("cluster", &[]),                                  // values without I/O
+    ("sqlite", &["engine", "ldap", "schema", "store"]),
+    ("openldap-mdb", &["engine"]), // reads OpenLDAP's databases
+    ("cluster", &[]),              // values without I/O
     (
         "directory",
         &[

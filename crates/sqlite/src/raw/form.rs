@@ -5,6 +5,7 @@ use rusqlite::ffi;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
 use crate::error::{Result, failure, misuse};
+use crate::readable::shown;
 
 /// How bytes are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +64,8 @@ impl Form {
     /// Shows bytes as an SQL value.
     pub(crate) fn show(self, bytes: &[u8]) -> ToSqlOutput<'_> {
         let shown = match self {
-            Form::Auto if is_readable(bytes) => ValueRef::Text(bytes),
-            Form::Auto | Form::Blob => ValueRef::Blob(bytes),
+            Form::Auto => return shown(bytes),
+            Form::Blob => ValueRef::Blob(bytes),
             Form::Text => ValueRef::Text(bytes),
             Form::CString => ValueRef::Text(bytes.strip_suffix(&[0]).unwrap_or(bytes)),
             Form::Integer => match integer(bytes) {
@@ -116,14 +117,6 @@ impl Form {
         let other_order = DatabaseFlags::REVERSE_KEY | DatabaseFlags::INTEGER_KEY;
         matches!(self, Form::Blob | Form::Text) && flags.0 & other_order == 0
     }
-}
-
-fn is_readable(bytes: &[u8]) -> bool {
-    let text = std::str::from_utf8(bytes);
-    text.is_ok_and(|text| {
-        text.chars()
-            .all(|c| !c.is_control() || c == '\n' || c == '\t')
-    })
 }
 
 fn integer(bytes: &[u8]) -> Option<i64> {
