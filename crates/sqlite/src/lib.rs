@@ -9,6 +9,7 @@
 //!   raw          fulgurite_raw: keys and values of any environment
 //!   table        fulgurite: tables with columns and indexes
 //!   directory    fulgurite_directory: the entries of a directory's store
+//!     planned_values  the values of a query that SQLite knows while it plans
 //!     walk       a position in a range of records
 //!     session    a connection's environments: one snapshot, one write transaction
 //!     view       either of them, to read from
@@ -18,6 +19,8 @@
 
 mod directory;
 mod error;
+mod planned_values;
+mod range;
 mod raw;
 mod readable;
 mod savepoints;
@@ -48,6 +51,8 @@ pub unsafe extern "C" fn sqlite3_fulguritesqlite_init(
     functions: *mut ffi::sqlite3_api_routines,
 ) -> c_int {
     // SAFETY: the caller promises it.
+    unsafe { planned_values::take_function(functions) };
+    // SAFETY: as above.
     unsafe { Connection::extension_init2(db, message, functions, register) }
 }
 

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use fulgurite::{Cursor, Database, DatabaseFlags, ReadTxn, Snapshot, Stat, WriteTxn};
 
 use crate::error::{Result, engine};
+use crate::range::Range;
 
 /// A transaction to read from.
 #[derive(Clone, Copy)]
@@ -49,6 +50,15 @@ impl<'t> View<'t> {
     /// Returns the properties of a database.
     pub(crate) fn flags(self, database: Database) -> Result<DatabaseFlags> {
         either!(self, txn => txn.flags(database)).map_err(engine)
+    }
+
+    /// Estimates the number of records in a range.
+    pub(crate) fn estimate(self, database: Database, range: &Range) -> Result<u64> {
+        let bounds = (
+            range.low.as_ref().map(Vec::as_slice),
+            range.high.as_ref().map(Vec::as_slice),
+        );
+        either!(self, txn => txn.estimate_range(database, bounds)).map_err(engine)
     }
 
     /// Returns the size of a database.

@@ -7,31 +7,9 @@ use std::rc::Rc;
 use fulgurite::{Cursor, CursorPosition, Database, DatabaseFlags, Move, Snapshot};
 
 use crate::error::{Result, engine, misuse};
+use crate::range::Range;
 use crate::session::{Session, SnapshotCell};
 use crate::view::View;
-
-/// The keys of a walk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Range {
-    pub(crate) low: Bound<Vec<u8>>,
-    pub(crate) high: Bound<Vec<u8>>,
-}
-
-impl Range {
-    /// All keys.
-    pub(crate) const ALL: Range = Range {
-        low: Bound::Unbounded,
-        high: Bound::Unbounded,
-    };
-
-    /// One key.
-    pub(crate) fn only(key: Vec<u8>) -> Range {
-        Range {
-            low: Bound::Included(key.clone()),
-            high: Bound::Included(key),
-        }
-    }
-}
 
 /// A position among the records of a database.
 pub(crate) struct Walk {

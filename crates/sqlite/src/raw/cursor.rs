@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::ops::Bound;
 use std::rc::Rc;
 
+use fulgurite::DatabaseFlags;
 use rusqlite::ffi::sqlite3_vtab_cursor;
 use rusqlite::types::ValueRef;
 use rusqlite::vtab::{Context, Filters, VTabCursor};
@@ -14,8 +15,9 @@ use super::arguments::Arguments;
 use super::column::Column;
 use super::form::Form;
 use crate::error::{Result, misuse};
+use crate::range::Range;
 use crate::session::{Access, Session, SharedSessions, SnapshotCell};
-use crate::walk::{Range, Walk};
+use crate::walk::Walk;
 
 /// A scan.
 #[repr(C)]
@@ -57,24 +59,7 @@ unsafe impl VTabCursor for RawCursor<'_> {
     fn filter(&mut self, _: c_int, plan: Option<&str>, values: &Filters<'_>) -> Result<()> {
         self.walk = None;
         let plan = plan.unwrap_or("");
-        let mut arguments = match &self.fixed {
-            Some(fixed) => fixed.clone(),
-            None => Arguments::new(""),
-        };
-        let mut bounds = Vec::new();
-        for (letter, value) in plan.bytes().zip(values.iter()) {
-            match letter {
-                b'd' => arguments.directory = text(value, "path")?.into(),
-                b'n' if value == ValueRef::Null => {}
-                b'n' => arguments.database = Some(text(value, "name of a database")?.to_owned()),
-                b'k' => arguments.key = Form::named(text(value, "form of keys")?)?,
-                b'v' => arguments.value = Form::named(text(value, "form of values")?)?,
-                _ => bounds.push((letter, value)),
-            }
-        }
-        if arguments.directory.as_os_str().is_empty() {
-            return Err(misuse("fulgurite_raw needs the path of an environment"));
-        }
+        let (mut arguments, bounds) = call(self.fixed.as_ref(), plan.bytes().zip(values.iter()))?;
         let session = self.sessions.session(&arguments.directory, Access::Read)?;
         self.kept = Some((Rc::clone(&session), session.snapshot()?));
         let name = arguments.database.as_deref();
@@ -84,21 +69,10 @@ unsafe impl VTabCursor for RawCursor<'_> {
         })?;
         arguments.key = arguments.key.of_keys(flags);
         arguments.value = arguments.value.of_values(flags);
-        let mut range = Range::ALL;
-        for (letter, value) in bounds {
-            if value == ValueRef::Null {
-                // No key compares with NULL.
-                self.shown = Some(arguments);
-                return Ok(());
-            }
-            narrow(
-                &mut range,
-                letter,
-                value,
-                arguments.key,
-                arguments.key.keeps_order(flags),
-            );
-        }
+        let Some(range) = range(&bounds, &arguments, flags) else {
+            self.shown = Some(arguments);
+            return Ok(());
+        };
         let is_backward = plan.ends_with('-');
         self.walk = Some(Walk::begin(session, database, range, is_backward)?);
         self.shown = Some(arguments);
@@ -131,6 +105,53 @@ unsafe impl VTabCursor for RawCursor<'_> {
         (walk.key(), walk.value()).hash(&mut hasher);
         Ok(hasher.finish() as i64)
     }
+}
+
+/// A comparison with the key: its letter in the plan, and the value.
+type KeyBound<'v> = (u8, ValueRef<'v>);
+
+/// Reads the values of a plan: the arguments, and the comparisons with keys.
+pub(super) fn call<'v>(
+    fixed: Option<&Arguments>,
+    values: impl Iterator<Item = (u8, ValueRef<'v>)>,
+) -> Result<(Arguments, Vec<KeyBound<'v>>)> {
+    let mut arguments = match fixed {
+        Some(fixed) => fixed.clone(),
+        None => Arguments::new(""),
+    };
+    let mut bounds = Vec::new();
+    for (letter, value) in values {
+        match letter {
+            b'd' => arguments.directory = text(value, "path")?.into(),
+            b'n' if value == ValueRef::Null => {}
+            b'n' => arguments.database = Some(text(value, "name of a database")?.to_owned()),
+            b'k' => arguments.key = Form::named(text(value, "form of keys")?)?,
+            b'v' => arguments.value = Form::named(text(value, "form of values")?)?,
+            _ => bounds.push((letter, value)),
+        }
+    }
+    if arguments.directory.as_os_str().is_empty() {
+        return Err(misuse("fulgurite_raw needs the path of an environment"));
+    }
+    Ok((arguments, bounds))
+}
+
+/// Returns the keys that comparisons leave; `None` if no key can be meant.
+pub(super) fn range(
+    bounds: &[KeyBound<'_>],
+    arguments: &Arguments,
+    flags: DatabaseFlags,
+) -> Option<Range> {
+    let mut range = Range::ALL;
+    let keeps_order = arguments.key.keeps_order(flags);
+    for (letter, value) in bounds {
+        // No key compares with NULL.
+        if *value == ValueRef::Null {
+            return None;
+        }
+        narrow(&mut range, *letter, *value, arguments.key, keeps_order);
+    }
+    Some(range)
 }
 
 fn text<'v>(value: ValueRef<'v>, role: &str) -> Result<&'v str> {

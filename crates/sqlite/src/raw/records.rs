@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use fulgurite::{Database, DatabaseFlags, KeyOrder, Snapshot, WriteTxn};
 use rusqlite::ffi::{self, sqlite3_vtab};
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::vtab::{
     ConflictMode, CreateVTab, IndexConstraintOp, IndexInfo, Inserts, TransactionVTab, UpdateVTab,
     Updates, VTab, VTabConfig, VTabConnection, VTabKind,
@@ -14,8 +14,9 @@ use rusqlite::vtab::{
 
 use super::arguments::Arguments;
 use super::column::Column;
-use super::cursor::RawCursor;
+use super::cursor::{RawCursor, call, range};
 use crate::error::{Result, engine, failure, misuse};
+use crate::planned_values;
 use crate::savepoints::HasSession;
 use crate::session::{Access, Session, SharedSessions};
 
@@ -196,7 +197,10 @@ unsafe impl<'table> VTab<'table> for RawTable {
             usage.set_omit(letter.is_ascii_lowercase());
             plan.push(*letter);
         }
-        let cost = self.cost(&plan)?;
+        let known = letters
+            .iter()
+            .map(|(at, _)| planned_values::value(info, *at));
+        let cost = self.cost(&plan, &known.collect::<Vec<_>>());
         info.set_estimated_rows(cost);
         info.set_estimated_cost(cost as f64);
         self.consume_order(info, &mut plan)?;
@@ -210,21 +214,48 @@ unsafe impl<'table> VTab<'table> for RawTable {
 }
 
 impl RawTable {
-    /// Estimates the number of rows of a plan.
-    fn cost(&self, plan: &str) -> Result<i64> {
-        let all = match (&self.fixed, &self.session) {
-            (Some(arguments), Some(session)) => session.read(|view| {
-                let database = view.database(arguments.database.as_deref())?;
-                Ok(view.stat(database)?.entries)
-            })?,
-            _ => 1_000_000,
-        };
+    /// Estimates the number of rows of a plan, of whose values some are known.
+    fn cost(&self, plan: &str, values: &[Option<Value>]) -> i64 {
+        let all_known = values.iter().all(Option::is_some);
+        let known = plan.bytes().zip(values);
+        let known =
+            known.filter_map(|(letter, value)| Some((letter, ValueRef::from(value.as_ref()?))));
+        // A call that must fail is reported when it runs.
+        let counted = self.count(known, all_known).ok();
+        let all = counted.unwrap_or(1_000_000);
         let all = i64::try_from(all).unwrap_or(i64::MAX).max(1);
-        Ok(match plan {
+        match plan {
+            _ if all_known && counted.is_some() => all,
             plan if plan.contains('=') => 1,
             plan if plan.contains(['>', 'G']) && plan.contains(['<', 'L']) => all / 16 + 1,
             plan if plan.contains(['>', 'G', '<', 'L']) => all / 4 + 1,
             _ => all,
+        }
+    }
+
+    /// Counts the records of a call by the engine's estimate: those of its range, or all of the
+    /// database.
+    fn count<'v>(
+        &self,
+        known: impl Iterator<Item = (u8, ValueRef<'v>)>,
+        has_range: bool,
+    ) -> Result<u64> {
+        let (mut arguments, bounds) = call(self.fixed.as_ref(), known)?;
+        let session = match &self.session {
+            Some(session) => Rc::clone(session),
+            None => self.sessions.session(&arguments.directory, Access::Read)?,
+        };
+        session.read(|view| {
+            let database = view.database(arguments.database.as_deref())?;
+            let flags = view.flags(database)?;
+            arguments.key = arguments.key.of_keys(flags);
+            if !has_range {
+                return Ok(view.stat(database)?.entries);
+            }
+            match range(&bounds, &arguments, flags) {
+                Some(range) => view.estimate(database, &range),
+                None => Ok(0),
+            }
         })
     }
 

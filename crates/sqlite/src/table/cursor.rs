@@ -16,7 +16,8 @@ use super::opened::Opened;
 use super::plan::{Plan, Source};
 use super::row::Values;
 use crate::error::{Result, corrupt, misuse};
-use crate::walk::{Range, Walk};
+use crate::range::Range;
+use crate::walk::Walk;
 
 /// A scan.
 #[repr(C)]
@@ -58,14 +59,7 @@ impl TableCursor<'_> {
 
     /// Returns the name of the database that the plan scans.
     fn database(&self) -> Result<&str> {
-        match self.source {
-            Source::All | Source::Rowid => Ok(&self.opened.names.rows),
-            Source::Index(number) => {
-                let name = self.opened.names.indexes.get(number);
-                name.map(String::as_str)
-                    .ok_or_else(|| misuse("the plan's index is gone"))
-            }
-        }
+        database_of(&self.opened, self.source)
     }
 
     fn walk_over(&self, range: Range) -> Result<Walk> {
@@ -201,6 +195,30 @@ unsafe impl VTabCursor for TableCursor<'_> {
     fn rowid(&self) -> Result<i64> {
         Ok(self.rowid)
     }
+}
+
+/// Returns the name of the database that holds the keys of a plan.
+fn database_of(opened: &Opened, source: Source) -> Result<&str> {
+    match source {
+        Source::All | Source::Rowid => Ok(&opened.names.rows),
+        Source::Index(number) => {
+            let name = opened.names.indexes.get(number);
+            name.map(String::as_str)
+                .ok_or_else(|| misuse("the plan's index is gone"))
+        }
+    }
+}
+
+/// Estimates the number of rows that a plan with these values reads.
+pub(super) fn estimate(opened: &Opened, plan: &Plan, values: &[ValueRef<'_>]) -> Result<u64> {
+    let found = ranges(opened, plan, values)?;
+    let name = database_of(opened, plan.source)?;
+    opened.session.read(|view| {
+        let database = view.database(Some(name))?;
+        found.ranges.iter().try_fold(0, |sum: u64, range| {
+            Ok(sum.saturating_add(view.estimate(database, range)?))
+        })
+    })
 }
 
 /// The keys of a plan.

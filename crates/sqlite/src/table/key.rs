@@ -14,7 +14,7 @@ use rusqlite::ffi;
 use rusqlite::types::ValueRef;
 
 use crate::error::{Result, corrupt, failure};
-use crate::walk::Range;
+use crate::range::Range;
 
 /// The first bytes of the kinds of values.
 pub(crate) mod kind {

@@ -12,10 +12,12 @@
 
 use std::ffi::c_int;
 
+use rusqlite::types::Value;
 use rusqlite::vtab::{IndexConstraintOp, IndexInfo};
 
 use super::definition::{Definition, Index};
 use crate::error::{Result, corrupt};
+use crate::planned_values;
 
 /// The rows of a scan come from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,8 @@ struct Candidate {
     plan: Plan,
     /// The numbers of the constraints, in the order of the comparisons.
     constraints: Vec<usize>,
+    /// The values of the comparisons; `None` if one is not known yet.
+    values: Option<Vec<Value>>,
     rows: f64,
 }
 
@@ -48,13 +52,20 @@ struct Constraint {
     number: usize,
     column: c_int,
     letter: u8,
+    value: Option<Value>,
 }
 
 /// The column number of the rowid.
 const ROWID: c_int = -1;
 
-/// Chooses a plan for a query over a table with this number of rows.
-pub(crate) fn choose(info: &mut IndexInfo, definition: &Definition, rows: u64) -> Result<()> {
+/// Chooses a plan for a query over a table with this number of rows. `estimate` returns the number
+/// of records in the ranges of a plan with these values.
+pub(crate) fn choose(
+    info: &mut IndexInfo,
+    definition: &Definition,
+    rows: u64,
+    estimate: &dyn Fn(&Plan, &[Value]) -> Result<u64>,
+) -> Result<()> {
     let constraints = usable(info, definition);
     let orders: Vec<(c_int, bool)> = info
         .order_bys()
@@ -84,6 +95,9 @@ pub(crate) fn choose(info: &mut IndexInfo, definition: &Definition, rows: u64) -
             rows,
             index.is_unique,
         ));
+    }
+    for candidate in &mut candidates {
+        candidate.estimate(estimate)?;
     }
     let best = candidates
         .into_iter()
@@ -132,6 +146,7 @@ fn usable(info: &IndexInfo, definition: &Definition) -> Vec<Constraint> {
                 number,
                 column: definition.rowid_or(constraint.column()),
                 letter,
+                value: planned_values::value(info, number),
             });
         }
     }
@@ -154,6 +169,7 @@ fn candidate(
             is_backward: false,
         },
         constraints: Vec::new(),
+        values: Some(Vec::new()),
         rows,
     };
     let find = |column, letters: &[u8]| {
@@ -185,6 +201,20 @@ impl Candidate {
         self.plan.comparisons.push(constraint.letter);
         self.constraints.push(constraint.number);
         self.rows *= share;
+        match (&mut self.values, &constraint.value) {
+            (Some(values), Some(value)) => values.push(value.clone()),
+            _ => self.values = None,
+        }
+    }
+
+    /// Counts the rows of known values, where nothing but shares of the table was known.
+    fn estimate(&mut self, estimate: &dyn Fn(&Plan, &[Value]) -> Result<u64>) -> Result<()> {
+        if let Some(values) = self.values.as_ref().filter(|values| !values.is_empty()) {
+            let rows = estimate(&self.plan, values)? as f64;
+            // A row that a unique index leads to is one at most.
+            self.rows = if self.rows == 1.0 { 1.0 } else { rows.max(1.0) };
+        }
+        Ok(())
     }
 
     /// Offers the order of the index, if that is the order asked for.

@@ -7,17 +7,17 @@ use std::rc::Rc;
 
 use fulgurite::{Database, KeyOrder, Snapshot, WriteTxn};
 use rusqlite::ffi::{self, sqlite3_vtab};
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Value, ValueRef};
 use rusqlite::vtab::{
     ConflictMode, CreateVTab, IndexInfo, Inserts, TransactionVTab, UpdateVTab, Updates, VTab,
     VTabConfig, VTabConnection, VTabKind,
 };
 
 use super::affinity::Conversion;
-use super::cursor::TableCursor;
+use super::cursor::{self, TableCursor};
 use super::definition::Definition;
 use super::opened::{DEFINITIONS, Names, Opened};
-use super::plan;
+use super::plan::{self, Plan};
 use crate::error::{Result, engine, failure, misuse};
 use crate::savepoints::HasSession;
 use crate::session::{Access, Session, SharedSessions};
@@ -163,7 +163,11 @@ unsafe impl<'table> VTab<'table> for Table {
             let rows = view.database(Some(&self.opened.names.rows))?;
             Ok(view.stat(rows)?.entries)
         })?;
-        plan::choose(info, &self.opened.definition, rows)?;
+        let estimate = |plan: &Plan, values: &[Value]| {
+            let values: Vec<ValueRef<'_>> = values.iter().map(ValueRef::from).collect();
+            cursor::estimate(&self.opened, plan, &values)
+        };
+        plan::choose(info, &self.opened.definition, rows, &estimate)?;
         Ok(true)
     }
 

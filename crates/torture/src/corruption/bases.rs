@@ -26,7 +26,8 @@ pub struct Base {
 }
 
 impl Base {
-    fn new(name: impl Into<String>, bytes: Vec<u8>) -> Base {
+    /// Makes a base of a sound file.
+    pub fn new(name: impl Into<String>, bytes: Vec<u8>) -> Base {
         Base {
             name: name.into(),
             fields: fields::of(&bytes),
