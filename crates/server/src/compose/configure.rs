@@ -114,8 +114,9 @@ impl<'r> Configuration<'r> {
         Some(urls.map(|url| url.value.clone()).collect())
     }
 
-    /// Takes the entries that a provider has, and makes the directory that replaces the current one.
-    /// Among several providers, they are merged with those of this server. `None` if nothing changes.
+    /// Takes the entries that a provider has, and makes the directory that replaces the current
+    /// one. Among several providers, they are merged with those of this server. `None` if nothing
+    /// changes.
     pub(super) fn copy<'l>(
         &self,
         current: &Directory,

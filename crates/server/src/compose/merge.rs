@@ -7,11 +7,12 @@
 //! ```
 //!
 //! The state is the `contextCSN` of `cn=config`. It covers each change that the entries have taken
-//! in. So an entry that one server lacks is new to it, or has been deleted there. Its state decides,
-//! and no server has to remember deletions. All servers reach the same entries, in any order.
+//! in. So an entry that one server lacks is new to it, or has been deleted there. Its state
+//! decides, and no server has to remember deletions. All servers reach the same entries, in any
+//! order.
 //!
-//! Numbers without a server count for no state, because each server may have given them. Entries
-//! that have one get the number of their own server, at the same time, when the merging begins.
+//! Numbers without a server count for no state, because each server may have given them. When the
+//! merging begins, each server takes such entries as its changes of that time.
 
 use std::collections::BTreeMap;
 
@@ -41,16 +42,16 @@ pub(super) struct Merged {
 
 /// An entry with the facts that decide about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Known {
+struct Version {
     number: Option<PackedCsn>,
     entry: ConfigEntry,
 }
 
-impl Known {
-    fn of(entry: ConfigEntry) -> Known {
+impl Version {
+    fn of(entry: ConfigEntry) -> Version {
         let number = value(&entry, NUMBER);
         let number = number.and_then(|number| PackedCsn::parse(number.as_bytes()));
-        Known { number, entry }
+        Version { number, entry }
     }
 
     /// Returns true if a state has taken this version of the entry in.
@@ -122,15 +123,15 @@ pub(super) fn merge(
     let is_built_in = |entry: &ConfigEntry| is(&entry.dn, BUILT_IN);
     let (built_in, own): (Vec<_>, Vec<_>) = own.into_iter().partition(is_built_in);
     let (told_built_in, told): (Vec<_>, Vec<_>) = told.into_iter().partition(is_built_in);
-    let mut pairs: BTreeMap<String, (Option<Known>, Option<Known>)> = BTreeMap::new();
+    let mut pairs: BTreeMap<String, (Option<Version>, Option<Version>)> = BTreeMap::new();
     for entry in own {
         let entry = without(entry, STATE);
         let place = pairs.entry(key(&entry)).or_default();
-        place.0 = Some(Known::of(entry));
+        place.0 = Some(Version::of(entry));
     }
     let mut news = told_state.clone();
     for entry in told {
-        let known = Known::of(without(entry, STATE));
+        let known = Version::of(without(entry, STATE));
         if let Some(number) = known.number.filter(|number| number.server() != 0) {
             news.raise(number);
         }
@@ -152,11 +153,11 @@ pub(super) fn merge(
 
 /// Returns the version of an entry that stays. `None` if it is gone.
 fn winner(
-    own: Option<Known>,
-    told: Option<Known>,
+    own: Option<Version>,
+    told: Option<Version>,
     state: &CsnVector,
     told_state: &CsnVector,
-) -> Option<Known> {
+) -> Option<Version> {
     match (own, told) {
         (Some(own), Some(told)) => {
             let is_old = own.is_covered(told_state);
@@ -176,8 +177,8 @@ fn winner(
 }
 
 /// Keeps the latest of the entries that have one name.
-fn one_for_each_name(all: Vec<(String, Known)>) -> (Vec<ConfigEntry>, Vec<String>) {
-    let mut names: BTreeMap<String, (String, Known)> = BTreeMap::new();
+fn one_for_each_name(all: Vec<(String, Version)>) -> (Vec<ConfigEntry>, Vec<String>) {
+    let mut names: BTreeMap<String, (String, Version)> = BTreeMap::new();
     let mut lost = Vec::new();
     for (key, known) in all {
         let name = known.entry.dn.to_ascii_lowercase();

@@ -32,8 +32,8 @@ pub(crate) trait DirectorySource: Sync {
         Vec::new()
     }
 
-    /// Puts the entries of a provider's configuration in force, in place of those at and below its
-    /// base, or merged with them. Returns false if nothing changes.
+    /// Puts the entries of a provider's configuration in force. They replace those at and below
+    /// their base, or are merged with them. Returns false if nothing changes.
     ///
     /// # Errors
     /// The reason why this server cannot have them. The present configuration stays.

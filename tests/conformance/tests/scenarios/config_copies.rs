@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::configuring::{ADMIN, DATABASE, configured};
 use crate::data::{SUFFIX, names};
-use crate::stage::{PATIENCE, Running, Stage};
+use crate::stage::{PATIENCE, Running, Stage, is_ours};
 
 const OVERLAY: &str = "olcOverlay={0}syncprov,olcDatabase={0}config,cn=config";
 
@@ -155,4 +155,120 @@ fn a_server_copies_the_configuration_of_another() {
     provider.client_as(ADMIN, "ldapmodify", &[], &change).well();
     copy.stop();
     provider.stop();
+}
+
+/// Makes a configuration without databases for entries. Returns its path.
+fn minimal(stage: &Stage, number: u16) -> String {
+    let folder = stage.text("slapd.d");
+    std::fs::create_dir_all(&folder).expect("make a folder");
+    let text = format!(
+        "dn: cn=config\nobjectClass: olcGlobal\ncn: config\nolcServerID: {number}\n\n\
+         dn: olcDatabase={{0}}config,cn=config\nobjectClass: olcDatabaseConfig\n\
+         olcDatabase: {{0}}config\nolcRootDN: {}\nolcRootPW: {}\n",
+        ADMIN.0, ADMIN.1
+    );
+    let file = stage.file("init.ldif", &text);
+    let added = stage.tool_by_directory("a", &folder, &["-n0", "-l", &file]);
+    added.well();
+    folder
+}
+
+/// Lets two servers take changes of their configuration, at once and in a time without each other.
+#[test]
+fn two_servers_merge_their_configurations() {
+    if !is_ours() {
+        return;
+    }
+    let stages = ["config-merged-1", "config-merged-2"].map(Stage::new);
+    let mut servers = [1, 2].map(|number| {
+        let stage = &stages[usize::from(number) - 1];
+        stage.start_by_directory(&minimal(stage, number))
+    });
+    let urls = servers.each_ref().map(|server| server.url.clone());
+    let consumers: String = (1..)
+        .zip(&urls)
+        .map(|(rid, url)| {
+            format!(
+                "olcSyncrepl: rid={rid} provider={url} searchbase=\"cn=config\" bindmethod=simple \
+                 binddn=\"{}\" credentials={} type=refreshAndPersist retry=\"1 +\"\n",
+                ADMIN.0, ADMIN.1
+            )
+        })
+        .collect();
+    let several = format!(
+        "dn: olcDatabase={{0}}config,cn=config\nchangetype: modify\nadd: olcSyncrepl\n{consumers}-\n\
+         add: olcMultiProvider\nolcMultiProvider: TRUE\n\n"
+    );
+    let provide = format!(
+        "dn: cn=module,cn=config\nchangetype: add\nobjectClass: olcModuleList\ncn: module\n\
+         olcModuleLoad: syncprov.so\n\n\
+         dn: {OVERLAY}\nchangetype: add\nobjectClass: olcSyncProvConfig\nolcOverlay: {{0}}syncprov\n\n"
+    );
+    let change = |server: &Running<'_>, text: &str| {
+        server.client_as(ADMIN, "ldapmodify", &[], text).well();
+    };
+    change(&servers[0], &(provide + &several));
+    change(&servers[1], &several);
+    settle(&servers, &["syncprov"], &[]);
+    let schema = |number: usize| {
+        format!(
+            "dn: cn=extra{number},cn=schema,cn=config\nchangetype: add\nobjectClass: olcSchemaConfig\n\
+             cn: extra{number}\nolcAttributeTypes: ( 1.3.6.1.4.1.4203.666.98.{number} \
+             NAME 'extra{number}' SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 )\n\n"
+        )
+    };
+    let global = |line: &str| {
+        let (name, _) = line.split_once(':').expect("an attribute");
+        format!("dn: cn=config\nchangetype: modify\nreplace: {name}\n{line}\n\n")
+    };
+    let overlay = |text: &str| {
+        format!("dn: {OVERLAY}\nchangetype: modify\nreplace: olcSpSessionlog\n{text}\n\n")
+    };
+    change(&servers[0], &schema(1));
+    change(&servers[1], &overlay("olcSpSessionlog: 100"));
+    settle(&servers, &["'extra1'", "olcSpSessionlog: 100"], &[]);
+    // Each changes while the other one is away.
+    let [one, two] = servers;
+    two.stop();
+    change(
+        &one,
+        &(global("olcIdleTimeout: 500") + &overlay("olcSpSessionlog: 200")),
+    );
+    one.stop();
+    let again = |at: usize| {
+        let more = [urls[at].as_str()];
+        stages[at].start_by(["-F", &stages[at].text("slapd.d")], &more)
+    };
+    let two = again(1);
+    change(&two, &overlay("olcSpSessionlog: 300"));
+    servers = [again(0), two];
+    let seen = ["olcIdleTimeout: 500", "olcSpSessionlog: 300"];
+    settle(&servers, &seen, &["olcSpSessionlog: 200"]);
+    let gone = format!("dn: {OVERLAY}\nchangetype: delete\n\n");
+    change(&servers[1], &gone);
+    servers.into_iter().for_each(Running::stop);
+}
+
+/// Waits until two servers have the same entries, with some texts and without others.
+fn settle(servers: &[Running<'_>; 2], seen: &[&str], unseen: &[&str]) {
+    let begun = Instant::now();
+    let all = [
+        "-LLL",
+        "-o",
+        "ldif-wrap=no",
+        "-b",
+        "cn=config",
+        "(!(cn=schema))",
+    ];
+    loop {
+        let [one, two] = servers
+            .each_ref()
+            .map(|server| server.client_as(ADMIN, "ldapsearch", &all, "").well());
+        let is_there = seen.iter().all(|text| one.contains(text));
+        if one == two && is_there && !unseen.iter().any(|text| one.contains(text)) {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{one}\n---\n{two}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
 }

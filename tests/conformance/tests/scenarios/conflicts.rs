@@ -2,23 +2,22 @@
 //! each kind.
 //!
 //! ```text
-//!   first change --> server 1 <-- proxies, cut for two seconds --> server 2 <-- second change
+//!   first change --> server 1 <-- proxies that refuse --> server 2 <-- second change
 //! ```
-//! Two of our servers are always equal in the end. One of ours and slapd are, unless two slapds
-//! differ as well.
+//! Two of our servers are always equal in the end. They meet all conflicts at once, each below
+//! another unit. One of ours and slapd are equal, unless two slapds differ as well. A
+//! slapd may stop at a change, so each conflict has servers that meet no other one.
 
 use std::time::{Duration, Instant};
 
 use fulgurite_conformance::HeldPort;
+use fulgurite_testkit::quick_or_long;
 
 use crate::copies::{INDEXES, PATIENCE, entries, log_of, state, top};
 use crate::data::{PASSWORD, ROOT, SUFFIX};
 use crate::faulty_copies::{Program, Way, access_log};
 use crate::proxy::{Fault, Proxy};
 use crate::stage::{Running, Stage, is_ours};
-
-/// How long a partition lasts.
-const PARTITION: Duration = Duration::from_secs(2);
 
 /// How long servers may need to become equal. Those that differ longer stay so.
 const SETTLE: Duration = Duration::from_secs(15);
@@ -92,7 +91,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(label: &str, programs: [Program; 2], way: Way) -> Pair {
+    fn new(label: &str, programs: [Program; 2], way: Way, units: usize) -> Pair {
         let stages = [0, 1].map(|at| {
             let stage = programs[at].stage(&format!("{label}-{}", at + 1));
             stage.expect("a program")
@@ -120,12 +119,20 @@ impl Pair {
             ));
         }
         let entry = |name: &str, class: &str, more: &str| {
-            format!("dn: {name},ou=a,{SUFFIX}\nobjectClass: {class}\n{more}\n")
+            format!("dn: {name}\nobjectClass: {class}\n{more}\n")
         };
-        let ldif = top()
-            + &entry("cn=x", "inetOrgPerson", "sn: base\ncn: base\n")
-            + &entry("ou=p", "organizationalUnit", "")
-            + &entry("ou=q", "organizationalUnit", "");
+        let unit = |number: usize| {
+            let unit = unit(number);
+            entry(&unit, "organizationalUnit", "")
+                + &entry(
+                    &format!("cn=x,{unit}"),
+                    "inetOrgPerson",
+                    "sn: base\ncn: base\n",
+                )
+                + &entry(&format!("ou=p,{unit}"), "organizationalUnit", "")
+                + &entry(&format!("ou=q,{unit}"), "organizationalUnit", "")
+        };
+        let ldif = top() + &(0..units).map(unit).collect::<String>();
         let file = stages[0].file("top.ldif", &ldif);
         let added = stages[0].tool("a", &["-b", SUFFIX, "-w", "-S", "1", "-l", &file], "");
         added.well();
@@ -174,10 +181,19 @@ fn held(server: &Running<'_>) -> Vec<String> {
     shown.collect()
 }
 
-/// Plays a conflict. Returns the entries that differ in the end, of both servers.
-fn play(conflict: &Conflict, programs: [Program; 2], way: Way) -> [Vec<String>; 2] {
-    let label = format!("conflict-{:?}-{:?}-{way:?}", programs[0], programs[1]);
-    let pair = Pair::new(&label, programs, way);
+/// Returns the entry above those of a conflict.
+fn unit(number: usize) -> String {
+    format!("ou=unit{number},{SUFFIX}")
+}
+
+/// Plays conflicts in one partition. Returns the entries that differ in the end, of both servers.
+fn play(conflicts: &[Conflict], programs: [Program; 2], way: Way) -> [Vec<String>; 2] {
+    let first = conflicts.first().map_or("", |conflict| conflict.label);
+    let label = format!(
+        "conflict-{:?}-{:?}-{way:?}-{first}",
+        programs[0], programs[1]
+    );
+    let pair = Pair::new(&label.replace(' ', "-"), programs, way, conflicts.len());
     let (one, two) = (pair.start(0), pair.start(1));
     let begun = Instant::now();
     while held(&one) != held(&two) || state(&one) != state(&two) {
@@ -190,13 +206,16 @@ fn play(conflict: &Conflict, programs: [Program; 2], way: Way) -> [Vec<String>; 
         std::thread::sleep(Duration::from_millis(100));
     }
     pair.set(Fault::Refuse);
-    let unit = format!("ou=a,{SUFFIX}");
-    for (server, change) in [(&one, conflict.first), (&two, conflict.second)] {
-        let change = change.replace("{u}", &unit);
-        server.root("ldapmodify", &[], &change).well();
-        std::thread::sleep(PARTITION / 2);
+    let before = (held(&one), held(&two));
+    for (number, conflict) in conflicts.iter().enumerate() {
+        for (server, change) in [(&one, conflict.first), (&two, conflict.second)] {
+            let change = change.replace("{u}", &unit(number));
+            server.root("ldapmodify", &[], &change).well();
+        }
     }
-    assert_ne!(held(&one), held(&two), "{label}: a partition");
+    let after = (held(&one), held(&two));
+    let is_apart = before.0 != after.0 && before.1 != after.1 && after.0 != after.1;
+    assert!(is_apart, "{label}: a partition");
     pair.set(Fault::None);
     let begun = Instant::now();
     let different = loop {
@@ -211,7 +230,7 @@ fn play(conflict: &Conflict, programs: [Program; 2], way: Way) -> [Vec<String>; 
             };
             break [only(&first, &second), only(&second, &first)];
         }
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(100));
     };
     // A slapd that has taken a change amiss may not end well.
     one.kill();
@@ -223,32 +242,53 @@ fn ours_agree(way: Way) {
     if !is_ours() {
         return;
     }
-    for conflict in &CONFLICTS {
-        let different = play(conflict, [Program::Ours, Program::Ours], way);
-        let equal: [Vec<String>; 2] = [Vec::new(), Vec::new()];
-        assert_eq!(different, equal, "{}", conflict.label);
+    let programs = [Program::Ours, Program::Ours];
+    let equal: [Vec<String>; 2] = [Vec::new(), Vec::new()];
+    assert_eq!(play(&CONFLICTS, programs, way), equal);
+    for conflict in CONFLICTS.chunks(1).take(quick_or_long(0, CONFLICTS.len())) {
+        let label = conflict[0].label;
+        assert_eq!(play(conflict, programs, way), equal, "{label}");
+    }
+}
+
+/// Plays a conflict of ours and slapd, and of two slapds if they differ.
+fn agrees_with_slapd(conflict: &[Conflict], way: Way) {
+    let label = conflict[0].label;
+    let different = play(conflict, [Program::Ours, Program::Slapd], way);
+    if different.iter().all(Vec::is_empty) {
+        println!("{label}: equal");
+        return;
+    }
+    let slapds = play(conflict, [Program::Slapd, Program::Slapd], way);
+    println!("{label}: {different:#?}, and two slapds: {slapds:#?}");
+    assert!(
+        slapds.iter().any(|entries| !entries.is_empty()),
+        "{label}: two slapds agree, but ours and slapd do not: {different:#?}"
+    );
+}
+
+/// Plays each conflict with slapd. They wait more than they work, so some run at once.
+fn all_agree_with_slapd(way: Way) {
+    if !is_ours() {
+        return;
+    }
+    for some in CONFLICTS.chunks(5) {
+        std::thread::scope(|scope| {
+            for conflict in some.chunks(1) {
+                scope.spawn(move || agrees_with_slapd(conflict, way));
+            }
+        });
     }
 }
 
 #[test]
 fn our_server_and_slapd_agree_where_two_slapds_do() {
-    if !is_ours() {
-        return;
-    }
-    for conflict in &CONFLICTS {
-        let label = conflict.label;
-        let different = play(conflict, [Program::Ours, Program::Slapd], Way::Persist);
-        if different.iter().all(Vec::is_empty) {
-            println!("{label}: equal");
-            continue;
-        }
-        let slapds = play(conflict, [Program::Slapd, Program::Slapd], Way::Persist);
-        println!("{label}: {different:#?}, and two slapds: {slapds:#?}");
-        assert!(
-            slapds.iter().any(|entries| !entries.is_empty()),
-            "{label}: two slapds agree, but ours and slapd do not: {different:#?}"
-        );
-    }
+    all_agree_with_slapd(Way::Persist);
+}
+
+#[test]
+fn our_server_and_slapd_with_logs_agree_where_two_slapds_do() {
+    all_agree_with_slapd(Way::Log);
 }
 
 #[test]

@@ -219,13 +219,16 @@ fn follow(programs: (Program, Program), way: Way, overlay: &str) {
     }
 }
 
+/// Lets copies follow by each way. They wait more than they work, so they do so at once.
 fn follow_all(programs: (Program, Program)) {
     if !is_ours() {
         return;
     }
-    for way in Way::ALL {
-        follow(programs, way, "");
-    }
+    std::thread::scope(|scope| {
+        for way in Way::ALL {
+            scope.spawn(move || follow(programs, way, ""));
+        }
+    });
 }
 
 #[test]
