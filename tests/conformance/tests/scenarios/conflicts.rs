@@ -168,6 +168,8 @@ fn held(server: &Running<'_>) -> Vec<String> {
         "hasSubordinates",
         "subschemaSubentry",
         "entryDN",
+        // slapd shows the log of a database there.
+        "auditContext",
     ];
     let is_shown = |line: &&str| !computed.contains(&line.split(':').next().unwrap_or_default());
     let lines: Vec<&str> = text.lines().filter(is_shown).collect();
