@@ -21,6 +21,7 @@ mod order;
 mod read_settings;
 mod reads;
 mod settings_parts;
+mod space_keeper;
 mod state;
 mod update;
 

@@ -25,6 +25,7 @@ use super::lookout::Lookout;
 use super::order::ClusterOrder;
 use super::read_settings::ReadSettings;
 use super::settings_parts::settings_parts;
+use super::space_keeper::SpaceKeeper;
 use super::state::ClusterState;
 use super::update::{ClusterAnswer, ClusterUpdate};
 use crate::driver::stop::StopHandle;
@@ -223,6 +224,7 @@ impl ClusterNode {
             address: self.settings.address.to_string(),
         };
         let (log, handle, state) = (EtcdLog::new(&self.etcd)?, self.handle, self.state);
+        let mut space = SpaceKeeper::default();
         let mut comparison = Comparison::new(own.node, self.parts);
         let ended = Arc::<(Mutex<bool>, Condvar)>::default();
         thread::scope(|scope| {
@@ -240,6 +242,7 @@ impl ClusterNode {
                 loop {
                     lookout.look();
                     comparison.look(&lookout.log);
+                    space.look(&lookout.log, lookout.state.status().is_leading);
                     copies.drop_old();
                     let (is_ended, signal) = &*pause;
                     let held = lock(is_ended);

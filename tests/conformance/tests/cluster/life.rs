@@ -7,7 +7,7 @@ use std::time::Duration;
 use fulgurite_client::{Change, Control, ResultCode, Scope};
 use fulgurite_conformance::{SUFFIX, failure};
 use fulgurite_ldap::oid;
-use fulgurite_testkit::{Etcd, has_etcd};
+use fulgurite_testkit::{Etcd, Random, has_etcd};
 use rustix::process::Signal;
 
 use crate::nodes::{Node, root_client, three, wait, well};
@@ -195,6 +195,40 @@ fn nothing_acknowledged_is_lost_while_nodes_are_killed_and_stopped() {
     println!("{done} done, {refused} refused, {unknown} unknown");
     for node in &mut nodes {
         drop(node.server.take().expect("it runs").stop());
+    }
+}
+
+#[test]
+fn a_full_etcd_gets_room_and_updates_go_on() {
+    if !has_etcd() {
+        return;
+    }
+    let etcd = Etcd::plain(1, &["--quota-backend-bytes", "16777216"]);
+    let mut node = Node::new();
+    node.configure();
+    node.init(&etcd, &[]);
+    node.start();
+    node.wait_ready();
+    add_patiently(&node, "first");
+    let mut client = node.server().root_client();
+    let dn = format!("uid=first,{SUFFIX}");
+    let mut describe = |number: u32| {
+        // Random, so that nothing makes it shorter.
+        let mut random = Random::new(number.into());
+        let text: String = (0..150_000)
+            .map(|_| char::from(b'a' + random.below(26) as u8))
+            .collect();
+        let change = [Change::replace("description", &[text.as_bytes()])];
+        client.modify(&dn, &change).expect("an answer").code
+    };
+    let is_refused = |code| matches!(code, ResultCode::Busy | ResultCode::Unavailable);
+    let full = (0..400).find(|number| is_refused(describe(*number)));
+    let full = full.expect("etcd is full");
+    wait("etcd has room again", || {
+        describe(full) == ResultCode::Success
+    });
+    for number in 0..20 {
+        wait("an update", || describe(number) == ResultCode::Success);
     }
 }
 
