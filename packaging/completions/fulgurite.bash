@@ -172,6 +172,9 @@ _fulgurite() {
             fulgurite__subcmd__cluster,leave)
                 cmd="fulgurite__subcmd__cluster__subcmd__leave"
                 ;;
+            fulgurite__subcmd__cluster,renew)
+                cmd="fulgurite__subcmd__cluster__subcmd__renew"
+                ;;
             fulgurite__subcmd__cluster,status)
                 cmd="fulgurite__subcmd__cluster__subcmd__status"
                 ;;
@@ -192,6 +195,9 @@ _fulgurite() {
                 ;;
             fulgurite__subcmd__cluster__subcmd__help,leave)
                 cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__leave"
+                ;;
+            fulgurite__subcmd__cluster__subcmd__help,renew)
+                cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__renew"
                 ;;
             fulgurite__subcmd__cluster__subcmd__help,status)
                 cmd="fulgurite__subcmd__cluster__subcmd__help__subcmd__status"
@@ -441,6 +447,9 @@ _fulgurite() {
                 ;;
             fulgurite__subcmd__help__subcmd__cluster,leave)
                 cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__leave"
+                ;;
+            fulgurite__subcmd__help__subcmd__cluster,renew)
+                cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__renew"
                 ;;
             fulgurite__subcmd__help__subcmd__cluster,status)
                 cmd="fulgurite__subcmd__help__subcmd__cluster__subcmd__status"
@@ -1164,7 +1173,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__cluster)
-            opts="-h --help init token join leave forget status help"
+            opts="-h --help init token join renew leave forget status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1200,7 +1209,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__cluster__subcmd__help)
-            opts="init token join leave forget status help"
+            opts="init token join renew leave forget status help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1283,6 +1292,20 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__cluster__subcmd__help__subcmd__renew)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__cluster__subcmd__help__subcmd__status)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
@@ -1312,7 +1335,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__cluster__subcmd__init)
-            opts="-c -h --suffix --cluster --from-this-node --config --peers --address --data --listen --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
+            opts="-c -h --suffix --cluster --from-this-node --config --peers --address --once --data --listen --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1382,7 +1405,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__cluster__subcmd__join)
-            opts="-c -h --config --peers --address --data --listen --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
+            opts="-c -h --config --peers --address --once --data --listen --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1465,6 +1488,28 @@ _fulgurite() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fulgurite__subcmd__cluster__subcmd__renew)
+            opts="-c -h --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fulgurite__subcmd__cluster__subcmd__status)
             opts="-c -h --cluster --config --json --etcd --etcd-ca --etcd-cert --etcd-key --etcd-user --etcd-password-file --etcd-password-in-clear --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1516,7 +1561,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__cluster__subcmd__token)
-            opts="-c -h --config --valid --help"
+            opts="-c -h --config --renew --valid --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1527,6 +1572,10 @@ _fulgurite() {
                     return 0
                     ;;
                 -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --renew)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2878,7 +2927,7 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__help__subcmd__cluster)
-            opts="init token join leave forget status"
+            opts="init token join renew leave forget status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2934,6 +2983,20 @@ _fulgurite() {
             return 0
             ;;
         fulgurite__subcmd__help__subcmd__cluster__subcmd__leave)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fulgurite__subcmd__help__subcmd__cluster__subcmd__renew)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

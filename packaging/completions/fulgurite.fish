@@ -423,14 +423,15 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __f
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "conflicts" -d 'Show changes that the merge of several providers did not keep, as LDIF'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "check" -d 'Compare the contents of two servers over LDAP, one of which may be slapd'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand replication; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "init" -d 'Begin a cluster, with this server as node 1'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "token" -d 'Make a token with which one server joins the cluster'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "join" -d 'Join a cluster: take the certificate of a token, and a copy of the database from another node'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "leave" -d 'Take this node out of its cluster'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "forget" -d 'Take a lost node out of the cluster'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
-complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join leave forget status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "init" -d 'Begin a cluster, with this server as node 1'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "token" -d 'Make a token with which one server joins the cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "join" -d 'Join a cluster: take the certificate of a token, and a copy of the database from another node'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "renew" -d 'Renew the certificate of this node, before it ends'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "leave" -d 'Take this node out of its cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "forget" -d 'Take a lost node out of the cluster'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and not __fish_seen_subcommand_from init token join renew leave forget status help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l suffix -d 'The suffix of the database [default: that of the settings]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l cluster -d 'The name of the cluster in etcd\'s keys, of letters, digits and - [default: a random UUID]' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -s c -l config -d 'Settings of the server. The command adds a table, or makes the file' -r -F
@@ -445,9 +446,11 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-user -d 'Name of a user of etcd' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-password-file -d 'File with the password of --etcd-user' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l from-this-node -d 'Begin anew with the content of this node, whose cluster has lost its etcd'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l once -d 'Do nothing if this server is a node already, for a command that runs before each start'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -l etcd-password-in-clear -d 'Send the password over http, where others can read it'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from init" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from token" -s c -l config -d 'Settings of this node' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from token" -l renew -d 'Renew the certificate of this node, which keeps its number; the token works at any time' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from token" -l valid -d 'Seconds for which the token can be used' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from token" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -s c -l config -d 'Settings of the server. The command adds a table, or makes the file' -r -F
@@ -461,8 +464,11 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-key -d 'File of its key' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-user -d 'Name of a user of etcd' -r
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-password-file -d 'File with the password of --etcd-user' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l once -d 'Do nothing if this server is a node already, for a command that runs before each start'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -l etcd-password-in-clear -d 'Send the password over http, where others can read it'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from join" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from renew" -s c -l config -d 'Settings of this node' -r -F
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from renew" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from leave" -s c -l config -d 'Settings of this node' -r -F
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from leave" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from forget" -s c -l config -d 'Settings of a node of the cluster' -r -F
@@ -481,6 +487,7 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "init" -d 'Begin a cluster, with this server as node 1'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "token" -d 'Make a token with which one server joins the cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "join" -d 'Join a cluster: take the certificate of a token, and a copy of the database from another node'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "renew" -d 'Renew the certificate of this node, before it ends'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "leave" -d 'Take this node out of its cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "forget" -d 'Take a lost node out of the cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand cluster; and __fish_seen_subcommand_from help" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
@@ -901,6 +908,7 @@ complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_see
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "init" -d 'Begin a cluster, with this server as node 1'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "token" -d 'Make a token with which one server joins the cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "join" -d 'Join a cluster: take the certificate of a token, and a copy of the database from another node'
+complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "renew" -d 'Renew the certificate of this node, before it ends'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "leave" -d 'Take this node out of its cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "forget" -d 'Take a lost node out of the cluster'
 complete -c fulgurite -n "__fish_fulgurite_using_subcommand help; and __fish_seen_subcommand_from cluster" -f -a "status" -d 'Show sequencer, log and nodes of a cluster, and the members of etcd'
