@@ -66,7 +66,7 @@ impl<'r> Configuration<'r> {
         let wanted = self.source.read(None).map_err(|error| error.to_string())?;
         let tls = new_tls(&held, &wanted).map_err(|error| error.to_string())?;
         let schema = open::schema_of(&wanted, current).map_err(|error| error.to_string())?;
-        let definitions = hold_updates(current, &schema, updating);
+        let definitions = hold_updates(current, (&schema, false), updating);
         let directory = renew(current, &held, &wanted, (schema, &self.statistics))?;
         self.put_in_force(wanted, tls, &mut held);
         Ok(Next {
@@ -87,7 +87,7 @@ impl<'r> Configuration<'r> {
         let read = |layer| self.source.read(Some(layer));
         let plan = ChangePlan::of(&held, current, update.change(), &read)?;
         if update.is_trial() {
-            refuse_moves(&held, &plan.wanted)?;
+            refuse_moves(current, &held, &plan.wanted)?;
             new_tls(&held, &plan.wanted).map_err(|error| TreeRefusal::Failed(error.to_string()))?;
             return check_settings(&plan.wanted)
                 .map(|_| None)
@@ -146,7 +146,7 @@ impl<'r> Configuration<'r> {
         locks_out: &dyn Fn(&Directory) -> bool,
     ) -> Result<Next<'l>, TreeRefusal> {
         let (wanted, name) = (plan.wanted, plan.name);
-        refuse_moves(held, &wanted)?;
+        let renames = refuse_moves(current, held, &wanted)?;
         let tls = new_tls(held, &wanted);
         let tls = tls.map_err(|error| TreeRefusal::Failed(error.to_string()))?;
         let stores = open::StorePlan {
@@ -156,8 +156,9 @@ impl<'r> Configuration<'r> {
         };
         let schema = open::schema_of(&wanted, current);
         let schema = schema.map_err(|error| open_refusal(error, &wanted))?;
-        // From here on nobody can store a value of a definition that goes.
-        let definitions = hold_updates(current, &schema, updating);
+        // From here on nobody can store a value of a definition that goes. The same holds for
+        // entries below a suffix that goes.
+        let definitions = hold_updates(current, (&schema, renames), updating);
         let opened = open::open_with(&wanted, schema, &stores, Some(&self.statistics));
         let (next, _) = opened.map_err(|error| open_refusal(error, &wanted))?;
         if locks_out(&next) {
@@ -437,18 +438,18 @@ fn resolve(
 /// The directory that replaces the current one.
 pub(super) struct Next<'l> {
     pub(super) directory: Directory,
-    /// Held until the directory is in force, if its definitions are others.
+    /// Held until the directory is in force, if its definitions or suffixes are others.
     _definitions: Option<RwLockWriteGuard<'l, ()>>,
 }
 
-/// Waits for the updates of entries on their way, and lets no other begin, if the definitions
-/// change.
+/// Waits for the updates of entries on their way, and lets no other begin, if the definitions or
+/// suffixes change.
 fn hold_updates<'l>(
     current: &Directory,
-    schema: &Arc<Schema>,
+    (schema, renames): (&Arc<Schema>, bool),
     updating: &'l RwLock<()>,
 ) -> Option<RwLockWriteGuard<'l, ()>> {
-    let is_same = Arc::ptr_eq(current.schema(), schema);
+    let is_same = Arc::ptr_eq(current.schema(), schema) && !renames;
     (!is_same).then(|| updating.write().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -479,8 +480,13 @@ fn config_entry(entry: &TreeEntry) -> Result<ConfigEntry, TreeRefusal> {
     })
 }
 
-/// Fails if a database would move to another directory or get another name. Its data are open.
-fn refuse_moves(held: &Settings, wanted: &Settings) -> Result<(), TreeRefusal> {
+/// Fails if a database would move to another directory, or if one with entries would get another
+/// name. Returns true if a database without entries gets one.
+fn refuse_moves(
+    current: &Directory,
+    held: &Settings,
+    wanted: &Settings,
+) -> Result<bool, TreeRefusal> {
     let places = |settings: &Settings| -> BTreeMap<_, _> {
         let stores = settings.stores();
         let stores =
@@ -489,23 +495,33 @@ fn refuse_moves(held: &Settings, wanted: &Settings) -> Result<(), TreeRefusal> {
     };
     let (held, wanted) = (places(held), places(wanted));
     let is_kept = |place: &Path| held.contains_key(place) && wanted.contains_key(place);
+    let mut renames = false;
     for (place, suffixes) in &wanted {
-        let text = match held.get(place) {
-            Some(same) if same == suffixes => continue,
-            Some(_) => "olcSuffix",
+        let again = "delete the database and add it again";
+        match held.get(place) {
+            Some(same) if same == suffixes => {}
+            Some(_) if has_no_entries(current, place) => renames = true,
+            Some(_) => {
+                let text = format!("olcSuffix of a database with entries cannot change: {again}");
+                return Err(unwilling(text));
+            }
             None => {
                 let mut others = held.iter().filter(|(other, _)| !is_kept(other));
-                if others.all(|(_, other)| other != suffixes) {
-                    continue;
+                if others.any(|(_, other)| other == suffixes) {
+                    let text = "olcDbDirectory cannot change while the server runs";
+                    return Err(unwilling(format!("{text}: {again}")));
                 }
-                "olcDbDirectory"
             }
-        };
-        return Err(unwilling(format!(
-            "{text} cannot change while the server runs: delete the database and add it again"
-        )));
+        }
     }
-    Ok(())
+    Ok(renames)
+}
+
+fn has_no_entries(current: &Directory, place: &Path) -> bool {
+    let mut stores = current.shared_stores().into_iter();
+    let store = stores.find(|store| store.path() == place);
+    let count = store.and_then(|store| store.snapshot().ok()?.entry_count().ok());
+    count == Some(0)
 }
 
 /// Fails if a change gives an entry a part that a start warns of and ignores. `held` are the files

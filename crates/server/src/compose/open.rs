@@ -269,10 +269,11 @@ fn store(
     let existing = plan.existing.map(Directory::shared_stores);
     let existing = existing.into_iter().flatten();
     if let Some(store) = existing.into_iter().find(|store| store.path() == folder) {
-        if Arc::ptr_eq(store.schema(), schema) {
+        if Arc::ptr_eq(store.schema(), schema) && store.has_suffixes(&options.suffixes) {
             return Ok(store);
         }
-        return Ok(Arc::new(store.with_schema(Arc::clone(schema))?));
+        let store = store.with_suffixes(Arc::clone(schema), &options.suffixes)?;
+        return Ok(Arc::new(store));
     }
     if plan.make && !Store::exists(folder) {
         if !plan.make_folders && !folder.is_dir() {

@@ -42,7 +42,7 @@ pub(super) fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<Strin
 }
 
 /// Lists the fixed settings that differ, without those of databases that come or go. Databases are
-/// the same if they have the same folder, whatever their numbers.
+/// the same if they have the same folder, whatever their numbers. A new suffix is in force.
 pub(super) fn kept_differences(held: &Settings, wanted: &Settings) -> Vec<String> {
     let (old_folders, new_folders) = (folders(held), folders(wanted));
     let kept = |settings, own: &BTreeMap<String, String>, others: &BTreeMap<String, String>| {
@@ -53,6 +53,9 @@ pub(super) fn kept_differences(held: &Settings, wanted: &Settings) -> Vec<String
                 return Some(((group, key), lines));
             }
             let folder = own.get(&group).filter(|folder| is_kept(folder))?;
+            if key == "suffix" {
+                return None;
+            }
             Some(((format!("the database in {folder}"), key), lines))
         });
         lines.collect::<FixedSettings>()

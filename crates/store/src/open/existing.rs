@@ -50,7 +50,24 @@ impl Store {
     /// # Errors
     /// [`OpenError::SchemaLacks`] if the schema does not define a stored attribute type.
     pub fn with_schema(&self, schema: Arc<Schema>) -> Result<Store, OpenError> {
+        self.with(schema, Vec::new())
+    }
+
+    /// Opens the same store with another schema and, if it has no entries, with other suffixes.
+    ///
+    /// # Errors
+    /// As above, and [`OpenError::Suffixes`] for a store with entries below other suffixes.
+    pub fn with_suffixes(
+        &self,
+        schema: Arc<Schema>,
+        suffixes: &[String],
+    ) -> Result<Store, OpenError> {
+        self.with(schema, suffixes.to_vec())
+    }
+
+    fn with(&self, schema: Arc<Schema>, suffixes: Vec<String>) -> Result<Store, OpenError> {
         let options = StoreOptions {
+            suffixes,
             rdn_hash_bits_ignored: !self.rdn_hash_mask,
             entry_bytes_max: Some(self.entry_bytes_max.load(Ordering::Relaxed)),
             inline_values_max: Some(self.inline_values_max),
@@ -95,7 +112,8 @@ impl Store {
         if !options.read_only {
             add_bind_state(&env).map_err(read)?;
         }
-        let suffixes = stored_suffixes(path, &schema, &description, &options.suffixes)?;
+        let asked = (options.suffixes.as_slice(), options.read_only);
+        let suffixes = stored_suffixes((path, &env), &schema, &description, asked)?;
         let tables = read_tables(&env, &schema, has_log);
         let (dbs, state, table) = tables.map_err(|error| match error {
             TableError::Store(source) => read(source),

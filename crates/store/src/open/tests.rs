@@ -80,12 +80,45 @@ fn wrong_settings_are_refused() {
     ));
     drop(Store::create(path, &suffixes(&["dc=example,dc=com", "o=Other"]), schema()).unwrap());
     assert!(matches!(create(&options()), OpenError::Exists { .. }));
-    assert!(matches!(
-        Store::open(path, &options(), schema()),
-        Err(OpenError::Suffixes { .. })
-    ));
     let store = Store::open(path, &suffixes(&["O=other", "dc=Example,DC=com"]), schema()).unwrap();
     assert_eq!(store.suffixes().len(), 2);
+}
+
+#[test]
+fn a_store_takes_other_suffixes_until_it_has_entries() {
+    let TestStore { store, dir } = create();
+    let other = || StoreOptions {
+        suffixes: vec!["o=Other".to_owned()],
+        ..options()
+    };
+    let read_only = StoreOptions {
+        read_only: true,
+        ..other()
+    };
+    let is_refused = |options: &StoreOptions| {
+        let opened = Store::open(dir.path(), options, schema());
+        matches!(opened, Err(OpenError::Suffixes { .. }))
+    };
+    let here = options().suffixes;
+    assert!(store.has_suffixes(&here) && !store.has_suffixes(&other().suffixes));
+    let renamed = store.with_suffixes(schema(), &other().suffixes).unwrap();
+    assert_eq!(renamed.suffixes()[0].normal(), "o=other");
+    let back = renamed.with_suffixes(schema(), &here).unwrap();
+    drop((store, renamed, back));
+    assert!(is_refused(&read_only));
+    drop(Store::open(dir.path(), &other(), schema()).unwrap());
+    assert!(is_refused(&StoreOptions {
+        read_only: true,
+        ..options()
+    }));
+    let store = Store::open(dir.path(), &options(), schema()).unwrap();
+    let mut writer = store.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema()));
+    writer.commit().unwrap();
+    let refused = store.with_suffixes(schema(), &other().suffixes);
+    assert!(matches!(refused, Err(OpenError::Suffixes { .. })));
+    drop(store);
+    assert!(is_refused(&other()));
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Databases {
         Ok(Databases {
             meta,
             attributes: database("attributes")?,
-            entries: database("entries")?,
+            entries: database(ENTRIES)?,
             names: database("names")?,
             counts: database("counts")?,
             index: database("index")?,
@@ -110,6 +110,11 @@ pub(crate) fn open_meta(txn: &impl Snapshot) -> Result<Option<Database>, StoreEr
     open_if_exists(txn, META)
 }
 
+/// Opens the database of the entries; `None` if the environment holds no store.
+pub(super) fn open_entries(txn: &impl Snapshot) -> Result<Option<Database>, StoreError> {
+    open_if_exists(txn, ENTRIES)
+}
+
 fn open_if_exists(txn: &impl Snapshot, name: &str) -> Result<Option<Database>, StoreError> {
     match txn.open_database(Some(name)) {
         Ok(db) => Ok(Some(db)),
@@ -117,6 +122,9 @@ fn open_if_exists(txn: &impl Snapshot, name: &str) -> Result<Option<Database>, S
         Err(error) => Err(error.into()),
     }
 }
+
+/// Name of the database of the entries.
+const ENTRIES: &str = "entries";
 
 /// Name of the database of the store's description.
 const META: &str = "meta";

@@ -1,6 +1,6 @@
 //! The store's description of itself: its layout and its suffixes.
 
-use super::databases::{Databases, open_meta};
+use super::databases::{Databases, open_entries, open_meta};
 use crate::changes::LogState;
 use crate::error::{Damage, StoreError};
 use fulgurite::{Database, Environment, Snapshot, WriteTxn};
@@ -46,10 +46,31 @@ impl Description {
         meta: Database,
         suffixes: &[Dn],
     ) -> Result<(), StoreError> {
-        let suffixes: Vec<&str> = suffixes.iter().map(Dn::pretty).collect();
         txn.put(meta, KEY_LAYOUT, LAYOUT.as_bytes())?;
+        Description::write_suffixes(txn, meta, suffixes)
+    }
+
+    fn write_suffixes(
+        txn: &mut WriteTxn<'_>,
+        meta: Database,
+        suffixes: &[Dn],
+    ) -> Result<(), StoreError> {
+        let suffixes: Vec<&str> = suffixes.iter().map(Dn::pretty).collect();
         Ok(txn.put(meta, KEY_SUFFIXES, suffixes.join("\n").as_bytes())?)
     }
+}
+
+/// Gives a store other suffixes. Returns false for a store with entries, which stays as it is.
+pub(crate) fn renew_suffixes(env: &Environment, suffixes: &[Dn]) -> Result<bool, StoreError> {
+    let mut txn = env.write()?;
+    let meta = open_meta(&txn)?.ok_or(Damage::Description)?;
+    let entries = open_entries(&txn)?.ok_or(Damage::Description)?;
+    if txn.cursor(entries)?.first()?.is_some() {
+        return Ok(false);
+    }
+    Description::write_suffixes(&mut txn, meta, suffixes)?;
+    txn.commit()?;
+    Ok(true)
 }
 
 /// Begins the log anew in a store with entries and no state of the log. A dump of the named

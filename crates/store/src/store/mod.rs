@@ -24,7 +24,7 @@ pub(crate) use databases::{Databases, add_bind_state};
 #[cfg(test)]
 pub(crate) use description::KEY_LAYOUT;
 pub(crate) use description::{Description, LAYOUT, LAYOUT_UNCHAINED, LAYOUT_WITHOUT_LOG};
-pub(crate) use description::{recover_log, renew_layout};
+pub(crate) use description::{recover_log, renew_layout, renew_suffixes};
 pub use handle::Store;
 pub use log_readers::{LogReader, LogReaderFigures};
 pub use options::StoreOptions;

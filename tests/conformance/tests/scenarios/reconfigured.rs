@@ -11,7 +11,7 @@ use crate::configuring::{
     ADMIN, DATABASE, answer, change, configured, differences, entries, people, tree,
 };
 use crate::data::{PASSWORD, ROOT, SUFFIX};
-use crate::stage::{PATIENCE, Stage, is_ours, ran};
+use crate::stage::{PATIENCE, Running, Stage, is_ours, ran};
 
 /// Settings that many servers read only at their start.
 #[test]
@@ -82,6 +82,68 @@ fn limits_and_the_log_follow_at_once() {
         stage.log()
     );
     server.stop();
+}
+
+/// The recipe of CentOS: the empty database of the package gets the name of the company.
+#[test]
+fn an_empty_database_takes_another_suffix() {
+    let suffix = "dn: @\nchangetype: modify\nreplace: olcSuffix\nolcSuffix: dc=srv,dc=world\n";
+    let root =
+        "dn: @\nchangetype: modify\nreplace: olcRootDN\nolcRootDN: cn=Manager,dc=srv,dc=world\n";
+    let password = "dn: @\nchangetype: modify\nadd: olcRootPW\nolcRootPW: secret\n";
+    let recipe = [
+        "dn: @\nchangetype: modify\ndelete: olcRootPW\n",
+        suffix,
+        root,
+        password,
+        "dn: @\nchangetype: modify\nreplace: olcAccess\nolcAccess: {0}to * by * read\n",
+        // Once more, as such scripts are.
+        suffix,
+        root,
+        password,
+    ];
+    let stages = [
+        (Stage::new("configuring-suffix"), is_ours()),
+        (Stage::with_original("configuring-suffix-slapd"), false),
+    ];
+    let seen = stages.map(|(stage, is_ours)| {
+        let folder = configured(&stage);
+        let server = stage.start_by_directory(&folder);
+        let mut seen: Vec<String> = recipe.map(|text| change(&stage, &server, text)).into();
+        let manager = ("cn=Manager,dc=srv,dc=world", "secret");
+        let top = "dn: dc=srv,dc=world\nobjectClass: dcObject\nobjectClass: organization\ndc: srv\no: a\n";
+        seen.push(answer(&server.client_as(manager, "ldapadd", &[], top)));
+        let finds = |server: &Running<'_>, base: &str, scope: &str| {
+            let arguments = ["-LLL", "-s", scope, "-b", base, "namingContexts"];
+            let found = server.client_as(manager, "ldapsearch", &arguments, "");
+            format!("{} {}", found.status, found.out)
+        };
+        let names = |server: &Running<'_>| {
+            let bases = [("", "base"), ("dc=srv,dc=world", "sub"), (SUFFIX, "sub")];
+            bases.map(|(base, scope)| finds(server, base, scope))
+        };
+        seen.extend(names(&server));
+        server.stop();
+        // The next start finds the same.
+        let server = stage.start_by_directory(&folder);
+        seen.extend(names(&server));
+        if is_ours {
+            // slapd would hide the entries.
+            let other = "dn: @\nchangetype: modify\nreplace: olcSuffix\nolcSuffix: dc=other\n-\ndelete: olcRootPW\n";
+            let refused = change(&stage, &server, other);
+            let begin = "53 additional info: olcSuffix of a database with entries cannot change";
+            assert!(refused.starts_with(begin), "{refused}");
+            assert!(!stage.log().contains("at the next start"), "{}", stage.log());
+        }
+        server.stop();
+        seen
+    });
+    assert_eq!(seen[0], seen[1]);
+    assert!(
+        seen[0][8..]
+            .concat()
+            .contains("namingContexts: dc=srv,dc=world")
+    );
 }
 
 /// The requester keeps the way in which he has bound.
