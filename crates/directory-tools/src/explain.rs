@@ -8,6 +8,8 @@
 //! Each part of the filter is planned as if it were the whole. Access rules and limits play no
 //! part.
 
+use std::time::{Duration, Instant};
+
 use fulgurite_ldap::{Filter as FilterText, FilterBuf};
 use fulgurite_schema::{Dn, Filter};
 use fulgurite_store::{EntryId, IndexSpec, Scope, Store, StoreError, View};
@@ -45,6 +47,8 @@ pub struct ExplainedTerm {
     pub candidates: u64,
     /// Entries that match.
     pub found: u64,
+    /// The time of planning and searching.
+    pub took: Duration,
 }
 
 /// The entry at which a search begins, and how far it reaches.
@@ -128,6 +132,7 @@ fn term(
     depth: usize,
 ) -> Result<ExplainedTerm, StoreError> {
     let filter = Filter::resolve(view.schema(), part);
+    let begun = Instant::now();
     let mut plan = view.plan(start.base, start.scope, &filter)?;
     let text = plan.explain(view);
     let (mut candidates, mut found) = (0, 0);
@@ -142,5 +147,6 @@ fn term(
         expected: plan.count_max(),
         candidates,
         found,
+        took: begun.elapsed(),
     })
 }

@@ -41,14 +41,15 @@ pub(crate) fn run(command: ExplainSearch) -> anyhow::Result<()> {
     let store = Store::open(settings.data()?, &open, schema)?;
     let explanation = explain(&store, &options, &filter)?;
     println!(
-        "{:>10} {:>10} {:>10}  filter",
-        "expected", "looked at", "found"
+        "{:>10} {:>10} {:>10} {:>10}  filter",
+        "expected", "looked at", "found", "time"
     );
     for term in &explanation.terms {
         let (indent, filter) = ("  ".repeat(term.depth), &term.filter);
         let (expected, candidates, found) = (term.expected, term.candidates, term.found);
-        println!("{expected:>10} {candidates:>10} {found:>10}  {indent}{filter}");
-        println!("{:>32}  {indent}  plan: {}", "", term.plan);
+        let time = format!("{:.1} ms", term.took.as_secs_f64() * 1000.0);
+        println!("{expected:>10} {candidates:>10} {found:>10} {time:>10}  {indent}{filter}");
+        println!("{:>43}  {indent}  plan: {}", "", term.plan);
     }
     for spec in &explanation.missing {
         println!("missing index {spec}: fulgurite index --add {spec}");

@@ -43,6 +43,10 @@ fn serve(command: &Serve, settings: Settings) -> anyhow::Result<ServiceEnd> {
         .flat_map(|database| &database.content.suffixes)
         .map(|suffix| suffix.value.clone())
         .collect();
+    // Nothing is made for a start that is refused.
+    for database in settings.served_stores() {
+        database.suffix()?;
+    }
     let mut locks = Vec::new();
     for database in settings.served_stores() {
         let directory = database.directory()?;

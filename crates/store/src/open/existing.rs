@@ -31,6 +31,7 @@ impl Store {
         if !Store::exists(path) {
             return Err(OpenError::NotAStore { path: path.into() });
         }
+        refuse_openldap(path)?;
         let env = Arc::new(open_environment(path, options)?);
         Store::of_environment(env, path, options, schema)
     }
@@ -171,14 +172,25 @@ impl Store {
 
 /// Returns the error of an environment without a description.
 fn not_a_store(env: &Environment, path: &Path) -> OpenError {
-    // OpenLDAP's table of entries.
-    let is_openldap = env
-        .read()
-        .is_ok_and(|txn| txn.open_database(Some("id2e")).is_ok());
-    match is_openldap {
+    match is_openldap(env) {
         true => OpenError::OpenLdap { path: path.into() },
         false => OpenError::NotAStore { path: path.into() },
     }
+}
+
+/// Fails for OpenLDAP's database. The look at it changes neither of its files.
+fn refuse_openldap(path: &Path) -> Result<(), OpenError> {
+    let options = Environment::options().read_only(true).no_lock(true);
+    match options.open(path).is_ok_and(|env| is_openldap(&env)) {
+        true => Err(OpenError::OpenLdap { path: path.into() }),
+        false => Ok(()),
+    }
+}
+
+/// Returns true if the environment has OpenLDAP's table of entries.
+fn is_openldap(env: &Environment) -> bool {
+    let txn = env.read();
+    txn.is_ok_and(|txn| txn.open_database(Some("id2e")).is_ok())
 }
 
 /// Opens the databases and reads the attribute table and the state of the indexes.

@@ -54,6 +54,11 @@ fn a_search_is_explained() {
     let lines: Vec<&str> = shown.lines().filter(|line| line.contains("(")).collect();
     // The index says which entry it is, so the rest of the filter is tested on that one only.
     assert_eq!(numbers(lines[1]), [1, 1, 1], "{shown}");
+    let words: Vec<&str> = lines[1].split_whitespace().collect();
+    assert!(
+        words[3].parse::<f64>().is_ok() && words[4] == "ms",
+        "{shown}"
+    );
     let part = |text: &str| {
         let mut lines = shown.lines();
         let line = lines.find(|line| line.trim_end().ends_with(text));
@@ -214,6 +219,15 @@ fn mistakes_are_one_sentence() {
             "{arguments:?}: {code} {text}"
         );
     }
+}
+
+#[test]
+fn a_start_without_a_suffix_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let (code, text) = failure(&run(&["serve", "--data", path(&data)]));
+    assert!(code == 1 && text.contains("suffix"), "{text}");
+    assert!(!text.contains("was created") && !data.exists(), "{text}");
 }
 
 #[test]

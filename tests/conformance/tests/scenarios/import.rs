@@ -248,6 +248,9 @@ fn a_database_of_openldap_is_recognized() {
         said.contains("this is a database of OpenLDAP") && said.contains("fulgurite migrate --to"),
         "{said}"
     );
+    // Its lock file would grow at a server's start.
+    let lock = std::fs::metadata(stage.path("db").join("lock.mdb")).expect("slapd's lock file");
+    assert_eq!(lock.len(), 8192);
 }
 
 /// The configuration and the data escape the comma in different ways.
