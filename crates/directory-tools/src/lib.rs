@@ -32,6 +32,7 @@ mod import_check;
 mod import_error;
 mod load;
 mod load_faults;
+mod missing_classes;
 mod missing_types;
 mod modify;
 mod openldap_import;
@@ -48,6 +49,7 @@ pub use import_check::{GroupRule, ImportCheck};
 pub use import_error::ImportError;
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load, note_of_left_out};
 pub use load_faults::{LoadFaults, load_faults};
+pub use missing_classes::{MissingClass, missing_classes};
 pub use missing_types::{MissingType, builtin_with, missing_types};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify, modify_by};
 pub use openldap_import::{

@@ -26,12 +26,7 @@ impl MissingType {
     /// bytes. Entries may have an operational one whatever their classes are.
     #[must_use]
     pub fn definition(&self) -> String {
-        let name = &self.name;
-        // A type may have been used by its number.
-        let (oid, named) = match name.starts_with(|first: char| first.is_ascii_digit()) {
-            true => (name.clone(), String::new()),
-            false => (oid_of(name), format!(" NAME '{name}'")),
-        };
+        let (oid, named) = number_and_name(&self.name);
         let usage = match self.operational {
             true => " USAGE directoryOperation",
             false => "",
@@ -99,7 +94,15 @@ pub fn builtin_with(name: &str) -> Option<Builtin> {
     Builtin::ALL.into_iter().find(defines)
 }
 
-fn type_of(description: &str) -> &str {
+/// Returns the number and the name of a definition. It may have been used by its number.
+pub(crate) fn number_and_name(name: &str) -> (String, String) {
+    match name.starts_with(|first: char| first.is_ascii_digit()) {
+        true => (name.to_owned(), String::new()),
+        false => (oid_of(name), format!(" NAME '{name}'")),
+    }
+}
+
+pub(crate) fn type_of(description: &str) -> &str {
     description.split(';').next().unwrap_or_default()
 }
 

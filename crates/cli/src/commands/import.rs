@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use fulgurite_config::{Database, SchemaPart, Settings, Sourced};
 use fulgurite_directory_tools::{
     GroupRule, ImportCheck, ImportEvent, ImportOptions, ImportSummary, MissingType,
-    import_and_check, import_openldap, missing_types, suffixes_of,
+    import_and_check, import_openldap, missing_classes, missing_types, suffixes_of,
 };
 use fulgurite_schema::{Builtin, Schema};
 use fulgurite_store::{Store, StoreOptions};
@@ -125,18 +125,33 @@ fn prepare(
         schema = fulgurite_server::schema(&settings)?;
         missing = missing_types(&command.from, &schema)?;
     }
-    if !missing.is_empty() {
+    let define = |settings: &mut Settings, text: &str| {
         let path = data.join(DEFINITIONS);
-        let text: String = missing.iter().map(|one| one.definition() + "\n").collect();
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        add_schema(&mut settings, [path]);
-        schema = fulgurite_server::schema(&settings)?;
+        let is_known = |part: &Sourced<SchemaPart>| matches!(&part.value, SchemaPart::File(file) if *file == path);
+        if !settings.global.schema.iter().any(is_known) {
+            add_schema(settings, [path]);
+        }
+        Ok::<_, anyhow::Error>(fulgurite_server::schema(settings)?)
+    };
+    let mut text: String = missing.iter().map(|one| one.definition() + "\n").collect();
+    let mut defined = missing.len();
+    if !missing.is_empty() {
+        schema = define(&mut settings, &text)?;
+    }
+    if command.lenient {
+        let classes = missing_classes(&command.from, &schema)?;
+        defined += classes.len();
+        text.extend(classes.iter().map(|one| one.definition() + "\n"));
+        if !classes.is_empty() {
+            schema = define(&mut settings, &text)?;
+        }
     }
     Ok(Prepared {
         settings,
         schema: Arc::new(schema),
         builtin,
-        defined: missing.len(),
+        defined,
     })
 }
 
@@ -181,7 +196,7 @@ impl Prepared {
         if self.defined > 0 {
             let path = data.join(DEFINITIONS);
             eprintln!(
-                "{} attribute types that the schema lacks are defined in {1}: serve with --schema {1}",
+                "{} attribute types and object classes that the schema lacks are defined in {1}: serve with --schema {1}",
                 self.defined,
                 path.display()
             );

@@ -170,6 +170,23 @@ fn what_cannot_be_taken_is_said() {
         stage.database("db", SUFFIX, "")
     ));
     assert_same(&theirs, &our_dump(&stage, "lenient"));
+    // Entries of an unknown class can be changed.
+    let lenient = stage.text("lenient");
+    let (definitions, suffix) = (definitions.as_str(), SUFFIX);
+    let change = stage.file(
+        "shod.ldif",
+        &format!("dn: uid=shod,{suffix}\nchangetype: modify\nreplace: shoeSize\nshoeSize: 45\n"),
+    );
+    let mut modify = Command::new(fulgurite_conformance::program());
+    modify.args([
+        "modify",
+        "--data",
+        &lenient,
+        "--schema",
+        definitions,
+        &change,
+    ]);
+    ran(&mut modify, "").well();
     // A file that is something else, and none at all.
     let mut command = Command::new(fulgurite_conformance::program());
     command
