@@ -60,6 +60,8 @@ mod survey;
 mod syncrepl;
 mod table;
 mod tcp_buffer;
+#[cfg(test)]
+mod test_folder;
 mod tokens;
 mod toml_file;
 mod toml_overlay;

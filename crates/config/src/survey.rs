@@ -30,6 +30,7 @@ impl Survey {
 mod tests {
     use super::*;
     use crate::Settings;
+    use crate::test_folder::write;
 
     const TEXT: &str = "database mdb\nsuffix dc=a\ndirectory /a\noverlay dds\n\
         dds-max-ttl 1\nnosuch 1\nindex cn eq\nsizelimit few\n\
@@ -77,11 +78,7 @@ mod tests {
     #[test]
     fn a_directory_is_read_to_its_end() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |name: &str, text: &str| write(folder.path(), name, text);
         write(
             "cn=config.ldif",
             "dn: cn=config\nobjectClass: olcGlobal\nolcSizeLimit: few\n",
@@ -139,11 +136,7 @@ mod tests {
         // A server does not take them.
         assert!(Layer::from_slapd_conf(&file).is_err());
 
-        let write = |name: &str, text: &str| {
-            let path = folder.path().join("slapd.d").join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |name: &str, text: &str| write(&folder.path().join("slapd.d"), name, text);
         write("cn=config.ldif", "dn: cn=config\nobjectClass: olcGlobal\n");
         write(
             "cn=config/olcDatabase={1}hdb.ldif",
@@ -160,12 +153,7 @@ mod tests {
     #[test]
     fn a_restriction_of_a_later_release_is_never_ignored() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
-            path
-        };
+        let write = |name: &str, text: &str| write(folder.path(), name, text);
         let file = "database mdb\nsuffix dc=a\ndirectory /a\nrestrictop add 1.2.3\n";
         let file = write("slapd.conf", file);
         let of_file = Layer::from_slapd_conf(&file).unwrap_err();

@@ -65,14 +65,11 @@ fn set_value(entry: &mut ConfigEntry, name: &str, path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_folder::write;
 
     fn directory(class: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |name: &str, text: &str| write(folder.path(), name, text);
         write(
             "cn=config.ldif",
             "dn: cn=config\nobjectClass: olcGlobal\ncn: config\nolcConfigDir: /old\n\
