@@ -269,8 +269,10 @@ impl Directory {
         for (item, request) in &mut *updates {
             self.run(database, (&mut writer, budget), &request.session, item)?;
             changed |= item.result.is_success();
-            // A bind changes nothing that other servers copy.
-            has_news |= item.result.is_success() && !matches!(item.response, ResponseForm::None);
+            // Most binds change nothing that other servers copy.
+            let is_bind = matches!(item.response, ResponseForm::None);
+            let is_news = !is_bind || item.returned.bind_changed_entry;
+            has_news |= item.result.is_success() && is_news;
         }
         if changed {
             writer.commit()?;

@@ -101,8 +101,8 @@ impl Context<'_, '_> {
             let refused = self.failed(&error);
             return if self.broken { Err(refused) } else { Ok(false) };
         }
-        self.record_modify(&dn, &[&changes], checked.entry());
         self.log_modify(id, &dn, &[&changes], checked.entry())?;
+        self.returned.bind_changed_entry = true;
         Ok(true)
     }
 }

@@ -87,6 +87,8 @@ pub(crate) struct ResponseValues {
     pub(crate) password_policy: Option<Vec<u8>>,
     /// The entry that gets a new password from a connection that must change its password.
     pub(crate) new_password_of: Option<Box<Dn>>,
+    /// True if a bind has changed its entry. Other servers learn of that.
+    pub(crate) bind_changed_entry: bool,
 }
 
 impl<'d> Context<'_, 'd> {
