@@ -289,11 +289,11 @@ source_of() { # NAME VERSION
 
 # A Python of our own that downloads and builds packages.
 need_pip() {
-    [ ! -x build/programs/pip/bin/pytest ] || return 0
+    [ ! -x build/programs/pip/bin/maturin ] || return 0
     need python3-venv python3-dev gcc
     mkdir -p build/programs
     /usr/bin/python3 -m venv build/programs/pip
-    build/programs/pip/bin/python -m pip install --quiet --disable-pip-version-check setuptools wheel pytest cffi
+    build/programs/pip/bin/python -m pip install --quiet --disable-pip-version-check setuptools wheel pytest cffi maturin
 }
 
 # The sources of Rust's bindings and wrappers, in build/programs/rust/vendor, and what their tests
