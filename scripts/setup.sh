@@ -229,7 +229,7 @@ need_debian_programs() {
     local php
     php=$(php_version)
     unpack build/programs postfix postfix-lmdb knot "$php-cli" "$php-dba" pdns-server pdns-backend-lmdb bind9 bind9-dnsutils \
-        ldb-tools liblmdb-file-perl
+        ldb-tools liblmdb-file-perl liblmdb++-dev
 }
 
 # Programs that ask a directory.
