@@ -83,7 +83,11 @@ pub fn thread_word() -> u64 {
     )))]
     {
         // SAFETY: `pthread_self` has no preconditions and cannot fail.
-        unsafe { libc::pthread_self() }
+        let thread = unsafe { libc::pthread_self() };
+        // In musl it is a pointer.
+        #[cfg(target_env = "musl")]
+        let thread = thread.addr() as u64;
+        thread
     }
 }
 
