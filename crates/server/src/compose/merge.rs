@@ -451,8 +451,8 @@ mod tests {
             let mut servers: Vec<Server> = (1..=3).map(Server::new).collect();
             let mut made = 0;
             for _ in 0..40 {
-                let at = random.below(3) as usize;
-                let from = random.below(3) as usize;
+                let at = random.below(3);
+                let from = random.below(3);
                 let names = ["cn=a", "cn=b", "cn=c,cn=a"];
                 let name = format!("{},cn=config", random.pick(&names));
                 let has_above = !name.starts_with("cn=c") || servers[at].has("cn=a,cn=config");
