@@ -218,7 +218,8 @@ fn a_full_etcd_gets_room_and_updates_go_on() {
         let text: String = (0..150_000)
             .map(|_| char::from(b'a' + random.below(26) as u8))
             .collect();
-        let change = [Change::replace("description", &[text.as_bytes()])];
+        let text = [text.as_bytes()];
+        let change = [Change::replace("description", &text)];
         client.modify(&dn, &change).expect("an answer").code
     };
     let is_refused = |code| matches!(code, ResultCode::Busy | ResultCode::Unavailable);
