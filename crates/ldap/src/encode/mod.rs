@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_control_is_added_to_the_last_response_alone() {
-        let entry = |out: &mut Vec<u8>| search_entry(out, 7, b"dc=a", &[], &[]);
+        let entry = |out: &mut Vec<u8>| search_reference(out, 7, ["ldap://a"], &[]);
         let one = Control::with_value("1.2.3", false, b"x");
         let other = Control::with_value("2.25.9", false, b"42@a");
         for held in [&[][..], &[one]] {
