@@ -1,8 +1,12 @@
 //! The bind state: what binds change, and what every reader sees of it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use fulgurite_directory::{ReplicatedState, RuleText, Session};
 use fulgurite_ldap::{ModifyOperation, ResultCode, Scope, oid};
 
+use crate::guards::overlay;
 use crate::password_policy::{accepted, bind, controls, count, jane, refused, world, world_with};
 use crate::support::{JANE, JOHN, PEOPLE, ROOT, TOP, World, asked};
 use ResultCode::Success;
@@ -112,6 +116,25 @@ fn other_servers_learn_of_the_state_that_the_setting_names() {
         assert_eq!(count(&world, "pwdAccountLockedTime"), 1);
         assert_eq!(jane(&world, "jane's"), refused("3000"));
     }
+}
+
+#[test]
+fn only_a_lock_wakes_the_searches_of_consumers() {
+    let rules = [("pwdLockout", "TRUE"), ("pwdMaxFailure", "2")];
+    let world = world_with(&[], &rules, |options| {
+        options.databases[0].overlays.push(overlay("syncprov", &[]));
+    });
+    let woken = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&woken);
+    world.directory.on_change(Box::new(move || {
+        seen.fetch_add(1, Ordering::SeqCst);
+    }));
+    crate::sync_consumer::while_a_search_waits(&world, || {
+        for expected in [0, 1, 1] {
+            assert_eq!(jane(&world, "wrong"), refused("3000"));
+            assert_eq!(woken.load(Ordering::SeqCst), expected);
+        }
+    });
 }
 
 #[test]
