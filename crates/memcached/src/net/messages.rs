@@ -1,6 +1,7 @@
 //! Messages between the threads.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::Sender;
 use fulgurite_net::Socket;
@@ -30,14 +31,45 @@ pub(super) struct QueuedSession {
 #[derive(Debug, Clone)]
 pub(super) struct Inbox {
     pub(super) messages: Sender<Message>,
-    pub(super) waker: Arc<Waker>,
+    pub(super) alarm: Arc<Alarm>,
+}
+
+/// The waker of a worker. Many messages of one commit wake it once.
+#[derive(Debug)]
+pub(super) struct Alarm {
+    waker: Waker,
+    /// True from a wake until the worker begins to read its messages.
+    is_ringing: AtomicBool,
+}
+
+impl Alarm {
+    pub(super) fn new(waker: Waker) -> Alarm {
+        Alarm {
+            waker,
+            is_ringing: AtomicBool::new(false),
+        }
+    }
+
+    /// Wakes the worker, unless a wake is under way.
+    fn ring(&self) {
+        if !self.is_ringing.swap(true, Ordering::SeqCst) && self.waker.wake().is_err() {
+            // The next message tries again.
+            self.silence();
+        }
+    }
+
+    /// Lets the next message wake again. The worker calls it before it reads its messages. So it
+    /// misses none: a message that did not wake was sent before this.
+    pub(super) fn silence(&self) {
+        self.is_ringing.store(false, Ordering::SeqCst);
+    }
 }
 
 impl Inbox {
     /// Sends a message. A worker that has ended needs none.
     pub(super) fn send(&self, message: Message) {
         if self.messages.send(message).is_ok() {
-            let _ = self.waker.wake();
+            self.alarm.ring();
         }
     }
 }

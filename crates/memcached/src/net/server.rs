@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook_mio::v1_0::Signals;
 
 use super::commit::Committer;
-use super::messages::{Inbox, Message, QueuedSession};
+use super::messages::{Alarm, Inbox, Message, QueuedSession};
 use super::worker::{WAKE, Worker};
 use super::{listener, sweeper, tls, writer};
 use crate::cache::Cache;
@@ -229,7 +229,7 @@ impl Server {
         let (sender, messages) = unbounded();
         let inbox = Inbox {
             messages: sender,
-            waker: Arc::new(waker),
+            alarm: Arc::new(Alarm::new(waker)),
         };
         let timeout_s = self.facts.idle_timeout_s;
         let worker = Worker {

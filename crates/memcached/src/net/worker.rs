@@ -126,6 +126,7 @@ impl Turns<'_> {
     }
 
     fn read_messages(&mut self) {
+        self.worker.own.alarm.silence();
         while let Ok(message) = self.worker.messages.try_recv() {
             match message {
                 Message::Connection(socket, is_tls) => self.adopt(socket, is_tls),
