@@ -44,7 +44,11 @@ pub(crate) fn open(
             return Err(PyValueError::new_err(text));
         }
     };
-    let file = if no_subdir { path.clone() } else { path.join("data.mdb") };
+    let file = if no_subdir {
+        path.clone()
+    } else {
+        path.join("data.mdb")
+    };
     if create && !no_subdir {
         std::fs::create_dir_all(&path)?;
     } else if !create && !file.exists() {

@@ -109,7 +109,10 @@ impl Snapshot {
         let (_, database) = slf.borrow().database(db)?;
         let (low, high) = match prefix {
             None => (low, high),
-            Some(prefix) => (later(low, Some(prefix.clone())), earlier(high, behind(prefix))),
+            Some(prefix) => (
+                later(low, Some(prefix.clone())),
+                earlier(high, behind(prefix)),
+            ),
         };
         Ok(Records {
             snapshot: slf.unbind(),
@@ -239,7 +242,11 @@ impl Records {
             let mut record = txn.step(&mut self.position, step).map_err(errors::engine)?;
             if !self.has_begun && self.reverse && self.high.is_some() {
                 // The last record before the bound.
-                let step = if record.is_some() { Move::Prev } else { Move::Last };
+                let step = if record.is_some() {
+                    Move::Prev
+                } else {
+                    Move::Last
+                };
                 record = txn.step(&mut self.position, step).map_err(errors::engine)?;
             }
             self.has_begun = true;
@@ -248,7 +255,9 @@ impl Records {
                 let Some(edge) = edge else {
                     return Ok(true);
                 };
-                let order = txn.compare_keys(database, key, edge).map_err(errors::engine)?;
+                let order = txn
+                    .compare_keys(database, key, edge)
+                    .map_err(errors::engine)?;
                 Ok(match self.reverse {
                     true => order != Ordering::Less,
                     false => order == Ordering::Less,
