@@ -96,7 +96,7 @@ fn no_damaged_file_ends_the_process() {
         }
     }
     let seed = seed("damaged files in SQL", 1);
-    let batches = quick_or_long(20, 2000);
+    let batches = quick_or_long(10, 2000);
     let next = AtomicU64::new(0);
     let read = || {
         let mut counts = Counts::default();
