@@ -141,6 +141,14 @@ impl Projection {
         }
     }
 
+    /// Leaves out what copies do not take. As in slapd, that is the name of the log.
+    pub(crate) fn for_copies(mut self, is_for_copies: bool) -> Projection {
+        let is_log = |computed: &Computed| *computed == Computed::AuditContext;
+        self.computed
+            .retain(|(computed, _)| !is_for_copies || !is_log(computed));
+        self
+    }
+
     /// Returns true if it has attributes of bind states.
     fn selects_bind_state(&self, core: &Core) -> bool {
         *self.has_bind_state.get_or_init(|| {

@@ -84,6 +84,7 @@ impl<'r, 'c> SearchQuery<'r, 'c> {
         Projection::new(core, selection, self.request.types_only)
             .only(values)
             .ordered(!stored_values)
+            .for_copies(self.controls.sync.is_some())
     }
 
     /// Returns the hash of the search for its cookies.

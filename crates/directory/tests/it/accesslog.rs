@@ -398,3 +398,22 @@ fn the_top_entry_names_its_log() {
     }
     assert_eq!(world.names("(auditContext=*)"), [""; 0]);
 }
+
+/// A copy may lack the schema of the overlay, and a copy of slapd then refuses the entry.
+#[test]
+fn a_copy_does_not_learn_the_name_of_the_log() {
+    let world = world_with(|options| {
+        logging(options);
+        options.databases[0].overlays.push(overlay("syncprov", &[]));
+    });
+    let mut sync = asked(TOP, Scope::Base, "(objectClass=*)", &["*", "+"]);
+    sync.controls = vec![(
+        oid::SYNC_REQUEST,
+        true,
+        Some(b"\x30\x03\x0a\x01\x01".to_vec()),
+    )];
+    let told = found(&world, &sync);
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].get("auditContext"), [""; 0]);
+    assert_ne!(told[0].get("entryUUID"), [""; 0]);
+}
