@@ -19,6 +19,10 @@ use crate::faulty_copies::{Program, Way, access_log};
 use crate::proxy::{Fault, Proxy};
 use crate::stage::{Running, Stage, is_ours};
 
+/// The time between the two changes of a conflict with slapd. Closer together, slapd has kept a parent
+/// that had gone.
+const APART: Duration = Duration::from_secs(1);
+
 /// How long servers may need to become equal. Those that differ longer stay so.
 const SETTLE: Duration = Duration::from_secs(15);
 
@@ -213,6 +217,9 @@ fn play(conflicts: &[Conflict], programs: [Program; 2], way: Way) -> [Vec<String
         for (server, change) in [(&one, conflict.first), (&two, conflict.second)] {
             let change = change.replace("{u}", &unit(number));
             server.root("ldapmodify", &[], &change).well();
+            if programs.contains(&Program::Slapd) {
+                std::thread::sleep(APART);
+            }
         }
     }
     let after = (held(&one), held(&two));
