@@ -173,7 +173,7 @@ mod tests {
         Plan {
             suffix: "o=A \\\"B\\\" Ltd".to_owned(),
             organisation: "A \"B\" Ltd".to_owned(),
-            root_dn: "cn=admin,o=\\\"B\\\"".to_owned(),
+            root_dn: "cn=a,o=\\\"B\\\"".to_owned(),
             password: RootPassword::Kept,
             password_file: "/etc/fulgurite/root-password".into(),
             tls,
@@ -201,7 +201,7 @@ mod tests {
             assert_eq!(global.organization.as_deref(), Some("A \"B\" Ltd"));
             assert_eq!(global.listen.len(), 2);
             assert!(*global.create_suffix);
-            let rule = r#"to dn.subtree="cn=Monitor" by dn.exact="cn=admin,o=\\\"B\\\"" read"#;
+            let rule = r#"to dn.subtree="cn=Monitor" by dn.exact="cn=a,o=\\\"B\\\"" read"#;
             let rules = settings.frontend.access.iter();
             let rules: Vec<String> = rules.map(|one| one.value.to_string()).collect();
             assert!(rules.iter().any(|one| one.starts_with(rule)), "{rules:#?}");

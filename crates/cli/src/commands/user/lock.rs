@@ -72,16 +72,15 @@ fn change_lock(client: &mut Client, dn: &str, change: Change<'_>) -> anyhow::Res
 
 /// Returns true if the server obeys the lock of an entry, as far as it can be seen.
 fn is_in_force(client: &mut Client, suffix: &str, dn: &str) -> anyhow::Result<bool> {
-    if let Some(usability) = usability(client, dn)? {
-        return Ok(matches!(
-            usability,
-            AccountUsability::Unavailable {
-                is_inactive: true,
-                ..
-            }
-        ));
+    let usability = usability(client, dn)?;
+    if let Some(AccountUsability::Unavailable {
+        is_inactive: true, ..
+    }) = usability
+    {
+        return Ok(true);
     }
-    // Servers say nothing about an entry without a policy, or without a password.
+    // Servers say nothing about an entry without a policy or a password. slapd's answer leaves out
+    // some locks.
     let filter = "(&(objectClass=pwdPolicy)(pwdLockout=TRUE))";
     Ok(!all_below(client, suffix, filter, &["1.1"])?.is_empty())
 }
