@@ -19,8 +19,8 @@ use crate::faulty_copies::{Program, Way, access_log};
 use crate::proxy::{Fault, Proxy};
 use crate::stage::{Running, Stage, is_ours};
 
-/// The time between the two changes of a conflict with slapd. Closer together, slapd has kept a parent
-/// that had gone.
+/// The time between the two changes of a conflict with slapd. Closer together, slapd has kept a
+/// parent that had gone.
 const APART: Duration = Duration::from_secs(1);
 
 /// How long servers may need to become equal. Those that differ longer stay so.

@@ -123,8 +123,8 @@ fn spawn_writer<H: Handler + Send>(handler: &'static H) -> crossbeam_channel::Se
                         origins.push((id, back));
                         updates.push(update);
                     }
-                    // No table of failed binds is set, so no answer is held. The server is no node of
-                    // a cluster, so no read waits.
+                    // No table of failed binds is set, so no answer is held. No read waits, because
+                    // the server is no node of a cluster.
                     Job::Update(..) | Job::HoldBind(..) | Job::AwaitState(..) => {}
                     Job::CheckPassword(number, check) => {
                         let verdict = handler.check_password(check);
