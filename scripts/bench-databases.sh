@@ -39,8 +39,7 @@ while [ $# -gt 0 ]; do
 done
 
 cargo build --quiet --release --package fulgurite-cli
-cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target \
-    --package fulgurite-bench
+cargo build --quiet --release --package fulgurite-bench
 ours=target/release/fulgurite load=target/release/fulgurite-bench
 slapd_root=build/slapd
 libraries=$slapd_root/usr/lib/$(uname -m)-linux-gnu:$slapd_root/lib/$(uname -m)-linux-gnu

@@ -17,20 +17,20 @@ cd "$(dirname "$0")/.."
 
 engine() {
     scripts/build-lmdb.sh
-    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare
+    cargo build --quiet --release --package fulgurite-bench-compare
     target/release/compare engine "$@"
 }
 
 directory() {
     cargo build --quiet --release --package fulgurite-cli
-    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target
+    cargo build --quiet --release --package fulgurite-bench --package fulgurite-bench-compare
     target/release/compare directory "$@"
 }
 
 # Providers and their copies. --people 1000000 is the long run.
 replication() {
     cargo build --quiet --release --package fulgurite-cli
-    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare
+    cargo build --quiet --release --package fulgurite-bench-compare
     target/release/compare replication "$@"
 }
 
@@ -38,13 +38,13 @@ replication() {
 founding() {
     scripts/build-lmdb.sh
     cargo build --quiet --release --package fulgurite-cli
-    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target
+    cargo build --quiet --release --package fulgurite-bench --package fulgurite-bench-compare
     target/release/compare founding "$@"
 }
 
 machine() {
     scripts/build-lmdb.sh
-    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare
+    cargo build --quiet --release --package fulgurite-bench-compare
     target/release/compare limits
     target/release/compare shared
 }

@@ -31,7 +31,7 @@ port_is_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 
 say "Building (the first time takes some minutes)"
 cargo build --release --quiet --package fulgurite-cli
-cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench
+cargo build --quiet --release --package fulgurite-bench
 fulgurite=target/release/fulgurite
 bench=target/release/fulgurite-bench
 "$fulgurite" --version

@@ -12,7 +12,11 @@ cd "$(dirname "$0")/.."
 bounds=bench/compare/instructions.txt
 server_bounds=bench/compare/server-instructions.txt
 server=target/release/fulgurite
-compare() { RUST_BACKTRACE=0 cargo run --quiet --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare -- "$@"; }
+compare() {
+    # The whole workspace has the features of the tests, so nothing is built twice.
+    cargo build --quiet --workspace --bin compare --bin fulgurite-bench
+    RUST_BACKTRACE=0 target/debug/compare "$@"
+}
 build_server() { cargo build --quiet --release --package fulgurite-cli; }
 
 # Both counts run, so that one message shows all that got dearer.

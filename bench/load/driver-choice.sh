@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 rounds=${ROUNDS:-3}
-cargo build --release --quiet --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench
+cargo build --release --quiet --package fulgurite-bench
 work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT

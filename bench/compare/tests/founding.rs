@@ -106,14 +106,7 @@ fn read(path: &Path) -> Value {
 fn build_missing(project: &Path) {
     let generator = PathBuf::from(env!("CARGO_BIN_EXE_compare")).with_file_name("fulgurite-bench");
     if !generator.exists() {
-        let bench = [
-            "--workspace",
-            "--manifest-path",
-            "bench/Cargo.toml",
-            "--target-dir",
-            "target",
-        ];
-        cargo_build(project, &bench);
+        cargo_build(project, &["--workspace", "--bin", "fulgurite-bench"]);
     }
     if !project.join("target/release/fulgurite").exists() {
         cargo_build(project, &["--release", "--package", "fulgurite-cli"]);
