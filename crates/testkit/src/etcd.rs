@@ -110,6 +110,10 @@ impl Etcd {
         let id = self.members[member].id().to_string();
         let status = Command::new("kill").args(["-s", signal, &id]).status();
         assert!(status.expect("kill runs").success());
+        // A process stops when one of its threads takes the signal. Until then others go on.
+        while signal == "STOP" && !is_stopped(&id) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Kills a member if it runs, and starts it again on its data.
@@ -174,4 +178,16 @@ impl Drop for Etcd {
             drop(member.wait());
         }
     }
+}
+
+/// Returns true if all threads of a process are stopped.
+fn is_stopped(process: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("the process is there");
+    threads.flatten().all(|thread| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        // The state follows the name, which is in parentheses.
+        stat.rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.trim_start().starts_with('T'))
+    })
 }
