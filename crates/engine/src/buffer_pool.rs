@@ -2,7 +2,8 @@
 //! memory from the system costs more than the work done with it. They go when the last environment
 //! is closed.
 //!
-//! A buffer keeps its old contents; the writer that takes it fills it whole.
+//! A buffer keeps its old contents. The writer that takes it fills it, but for the free space of a
+//! tree page.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

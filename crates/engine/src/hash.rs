@@ -75,6 +75,11 @@ impl<E> HashTable<E> {
         self.entries.iter()
     }
 
+    /// Returns the entries, in no order, to change anything but their keys.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut E> {
+        self.entries.iter_mut()
+    }
+
     /// Takes out all entries, in no order, and keeps the memory for as many.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = E> {
         if self.places.len() > PLACES_RETAINED_MAX.max(32 * self.len()) {

@@ -140,3 +140,40 @@ fn a_window_does_not_keep_a_file_from_being_cut_off() {
     churn(&environment, &mut model, 300..500);
     assert_same(&environment, &model);
 }
+
+/// Writers of one process share their buffers. A page that has free space is written from a buffer
+/// that another environment filled.
+#[test]
+fn free_space_never_carries_another_files_contents() {
+    const SECRET: &[u8] = b"of the other file";
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let open = |path: &std::path::Path, durability| {
+        let options = Environment::options().durability(durability);
+        options.open(path).unwrap()
+    };
+    let other = open(first.path(), Durability::NoSync);
+    for durability in [Durability::NoMetaSync, Durability::NoSync] {
+        let environment = open(second.path(), durability);
+        for round in 0..120_u64 {
+            // The other writer leaves buffers full of its records.
+            let mut txn = other.write().unwrap();
+            for key in 0..200_u64 {
+                txn.put(MAIN, &key.to_be_bytes(), &SECRET.repeat(9))
+                    .unwrap();
+            }
+            txn.commit().unwrap();
+            let mut txn = environment.write().unwrap();
+            for key in 0..20_u64 {
+                let key = (round * 20 + key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                txn.put(MAIN, &key.to_be_bytes(), &[7; 90]).unwrap();
+            }
+            txn.commit().unwrap();
+        }
+        if durability == Durability::NoSync {
+            assert!(has_window(second.path()));
+        }
+        let file = fs::read(second.path().join("data.mdb")).unwrap();
+        let leaked = file.windows(SECRET.len()).any(|bytes| bytes == SECRET);
+        assert!(!leaked, "{durability:?}");
+    }
+}

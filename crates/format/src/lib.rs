@@ -49,7 +49,7 @@ pub use meta::{META_PAGES, Meta, MetaError};
 pub use numbers::{Pgno, Txnid};
 pub use overflow::{OverflowHeader, overflow_pages, write_overflow_header};
 pub use page::{LeafNode, Page, PageHeader, PageKind};
-pub use page_copy::{copy_used, copy_without_gap, parts_in_use};
+pub use page_copy::{copy_used, copy_without_gap, parts_in_use, wipe_gap};
 pub use page_mut::{NodeValue, PageMut};
 pub use search::LexicalKey;
 pub use sub_page::{new_sub_page, sub_page_len, sub_page_with, sub_page_without};

@@ -22,9 +22,9 @@ pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
     debug_assert!(done.is_some(), "a page is larger than its header");
 }
 
-/// Makes `to` the same page as `from`, with zeros in its free space. The free space of `from` is
-/// not read, which saves a third of the cost of an uncached page. A page without a sensible header
-/// is copied as it is. Both slices have one length.
+/// Makes `to` the same page as `from`, but for the free space, which stays as it is in `to`. The
+/// free space of `from` is not read, which saves a third of the cost of an uncached page. A page
+/// without a sensible header is copied as it is. Both slices have one length.
 // The ranges have ends, so that parts of equal lengths are copied wherever this is compiled to.
 #[inline]
 pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
@@ -33,11 +33,16 @@ pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
     if let (Some(to), Some(from)) = (to.get_mut(..head), from.get(..head)) {
         to.copy_from_slice(from);
     }
-    if let Some(gap) = to.get_mut(head..tail) {
-        wipe(gap);
-    }
     if let (Some(to), Some(from)) = (to.get_mut(tail..len), from.get(tail..len)) {
         to.copy_from_slice(from);
+    }
+}
+
+/// Makes zeros of the free space of a tree page. Other pages are left as they are.
+pub fn wipe_gap(page: &mut [u8]) {
+    let gap = parts_in_use(page).map(|(head, tail, _)| head.len()..tail);
+    if let Some(gap) = gap.and_then(|gap| page.get_mut(gap)) {
+        wipe(gap);
     }
 }
 

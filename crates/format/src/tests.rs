@@ -3,7 +3,7 @@
 use crate::{
     DatabaseFlags, FreeRecord, Malformed, Meta, MetaError, NodeFlags, NodeValue, OverflowHeader,
     Page, PageKind, PageMut, Pgno, TreeRecord, Txnid, copy_without_gap, layout, new_sub_page,
-    overflow_pages, sub_page_with, sub_page_without,
+    overflow_pages, sub_page_with, sub_page_without, wipe_gap,
 };
 
 const PAGE: usize = 512;
@@ -419,7 +419,7 @@ fn lock_files_of_any_length_have_a_number_of_slots() {
 }
 
 #[test]
-fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
+fn a_copy_without_the_gap_has_all_entries_and_the_gap_can_be_wiped() {
     let mut bytes = leaf_page(&[(b"a", b"one"), (b"bb", b""), (b"ccc", b"three")]);
     let (lower, upper) = (16 + 2 * 3, view(&bytes).unwrap().upper());
     // The remains of a deleted record.
@@ -429,6 +429,10 @@ fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
     assert_eq!(copy[..lower], bytes[..lower]);
     assert_eq!(copy[upper..], bytes[upper..]);
     let gap = lower.next_multiple_of(8)..upper & !7;
+    assert!(copy[gap.clone()].iter().all(|byte| *byte == 0xbb));
+    wipe_gap(&mut copy);
+    assert_eq!(copy[..lower], bytes[..lower]);
+    assert_eq!(copy[upper..], bytes[upper..]);
     assert!(copy[gap].iter().all(|byte| *byte == 0));
     view(&copy).unwrap().check_nodes().unwrap();
     // Packed items precede the gap, and a page that makes no sense is copied whole.
@@ -439,9 +443,13 @@ fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
         assert!(page.insert_node(index, b"items").unwrap());
     }
     copy_without_gap(&packed, &mut copy);
+    assert_ne!(copy, packed);
+    wipe_gap(&mut copy);
     assert_eq!(copy, packed);
     let noise: Vec<u8> = (0..PAGE).map(|at| at as u8 | 1).collect();
     copy_without_gap(&noise, &mut copy);
+    assert_eq!(copy, noise);
+    wipe_gap(&mut copy);
     assert_eq!(copy, noise);
 }
 

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::page_order::sort_ascending;
 use crate::hash::{HashTable, TableEntry};
-use fulgurite_format::{Pgno, copy_without_gap};
+use fulgurite_format::{Pgno, copy_without_gap, wipe_gap};
 
 use crate::boxed_error::BoxedError;
 use crate::buffer_pool::{self, Buffers, pages_max};
@@ -23,7 +23,8 @@ const UNUSED_RUN_BYTES_MAX: usize = 2 << 20;
 /// Tables are kept for the next transaction up to that capacity.
 const RETAINED_MAX: usize = 1 << 14;
 
-/// A private page, or a private overflow run, in memory.
+/// A private page, or a private overflow run, in memory. The free space of a tree page may have
+/// remains of other pages, which never come to the file.
 #[derive(Debug)]
 pub(super) struct DirtyPage {
     pgno: Pgno,
@@ -155,7 +156,7 @@ impl DirtyPages {
         self.add(pgno, bytes)
     }
 
-    /// Adds a copy of a tree page. Its free space is zeros, or as it was in the page.
+    /// Adds a copy of a tree page. Its free space is as it was in the page or in an old buffer.
     pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], BoxedError> {
         debug_assert!(page.len().is_power_of_two(), "a tree page is copied whole");
         let bytes = match self
@@ -287,14 +288,25 @@ impl DirtyPages {
         numbers.clear();
         numbers.extend(self.buffers.iter().map(|page| page.pgno));
         sort_ascending(&mut numbers);
+        self.wipe_gaps(page_store, page_size);
         self.write_all(&numbers, page_store, page_size)?;
         if !page_store.finish() {
+            self.wipe_gaps(page_store, page_size);
             self.write_all(&numbers, page_store, page_size)?;
         }
         debug_assert_eq!(numbers.len(), self.buffers.len());
         self.numbers = numbers;
         self.recycle_buffers(page_size);
         Ok(())
+    }
+
+    /// Wipes the free space of the pages that are written by calls, which are written whole.
+    fn wipe_gaps(&mut self, page_store: &PageStore<'_>, page_size: usize) {
+        for DirtyPage { pgno, bytes, .. } in self.buffers.iter_mut() {
+            if !page_store.reaches(pgno.0 * page_size as u64, bytes.len()) {
+                wipe_gap(bytes);
+            }
+        }
     }
 
     fn write_all(
