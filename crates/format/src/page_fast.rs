@@ -87,7 +87,11 @@ impl PageHeader {
             PageKind::Leaf => {
                 let (header, rest) = self.node(bytes, index)?;
                 let len = (header >> 48) as usize;
-                present(rest.get(..len)).filter(|key| holds(!key.is_empty()))
+                // First, so that both checks become one comparison.
+                if !holds(len != 0) {
+                    return None;
+                }
+                present(rest.get(..len))
             }
             PageKind::Branch => None,
         }
