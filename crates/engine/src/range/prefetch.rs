@@ -58,6 +58,7 @@ impl<'t> LeafPrefetch<'t> {
             return left;
         }
         let parts = later.len().div_ceil(self.part.max(1));
-        (left / (parts + 1)).max(1)
+        // Saturating, so that the compiler sees no division by zero.
+        (left / parts.saturating_add(1)).max(1)
     }
 }
