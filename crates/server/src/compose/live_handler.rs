@@ -204,6 +204,11 @@ impl Handler for Live<'_> {
         self.current().record_unanswered(identity, message);
     }
 
+    // A server becomes a node before its first connection, or never.
+    fn gates_reads(&self) -> bool {
+        self.health.node().is_some()
+    }
+
     fn gate_read(&self, message: &Message<'_>) -> ReadGate {
         match self.health.node() {
             None => gate_alone(message),

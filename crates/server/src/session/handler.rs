@@ -140,6 +140,12 @@ pub trait Handler: Sync {
     /// Records a request that has no response.
     fn record_unanswered(&self, _identity: &Self::Identity, _message: &Message<'_>) {}
 
+    /// Returns true if [`gate_read`](Self::gate_read) shall decide about all reads. Without it only
+    /// reads with controls are asked about. Each connection asks once, when it begins.
+    fn gates_reads(&self) -> bool {
+        false
+    }
+
     /// Decides if a search or a compare may begin.
     fn gate_read(&self, _message: &Message<'_>) -> ReadGate {
         ReadGate::Open

@@ -17,7 +17,7 @@ use self::connection_delays::ConnectionDelays;
 use self::held_reads::HeldReads;
 use super::cancel_token::CancelToken;
 use super::class::RequestClass;
-use super::handler::{Handler, ReadGate, RunningSearch as _};
+use super::handler::{Handler, RunningSearch as _};
 use super::job::{CheckId, Job};
 use super::last_code::last_code;
 use super::limits::SessionLimits;
@@ -62,6 +62,8 @@ pub(super) struct Operations<'h, H: Handler> {
     hashing: Vec<(CheckId, PendingOperation)>,
     /// Reads that wait for a state of a cluster.
     held: HeldReads<BegunOperation>,
+    /// True if the handler decides about all reads, not only about those with controls.
+    gates_reads: bool,
     checks: u64,
     delays: ConnectionDelays<'h>,
     pub(super) jobs: Vec<Job<H>>,
@@ -157,6 +159,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             bind: None,
             hashing: Vec::new(),
             held: HeldReads::new(),
+            gates_reads: handler.gates_reads(),
             checks: 0,
             jobs: Vec::new(),
             log,
@@ -310,15 +313,13 @@ impl<'h, H: Handler> Operations<'h, H> {
             return None;
         }
         match request {
-            Request::Search(_) | Request::Compare(_) => match handler.gate_read(message) {
-                ReadGate::Open => self.begin_read(message, (begun, false), cache),
-                ReadGate::Tells => self.begin_read(message, (begun, true), cache),
-                ReadGate::Waits(wish) => self.hold_read(message, pdu, wish, begun),
-                ReadGate::Refused(result) => {
-                    encode::result(self.output.append(), id, operation, &result, &[]);
-                    self.end(operation, begun, mark);
+            Request::Search(_) | Request::Compare(_) => {
+                if self.gates_reads || !controls.is_empty() {
+                    self.begin_gated_read(message, pdu, begun, cache);
+                } else {
+                    self.begin_read(message, (begun, false), cache);
                 }
-            },
+            }
             Request::Extended(extended) => {
                 let step = handler.extended(&mut self.identity, id, extended, controls);
                 let begun = PendingOperation::new(id, Operation::Extended, bytes, begun);

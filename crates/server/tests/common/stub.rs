@@ -23,6 +23,8 @@ pub(crate) struct Stub {
     pub(crate) batches: AtomicUsize,
     /// The answer to the question if a read may begin, if reads are not free.
     pub(crate) gate: Mutex<Option<ReadGate>>,
+    /// True if that question is asked of all reads.
+    pub(crate) gates_reads: bool,
     /// Results that have told the position of a cluster.
     pub(crate) told: AtomicUsize,
     /// Maximum of updates that a worker may apply at once.
@@ -89,6 +91,10 @@ impl Handler for Stub {
 
     fn is_authenticated(&self, identity: &String) -> bool {
         !identity.is_empty()
+    }
+
+    fn gates_reads(&self) -> bool {
+        self.gates_reads
     }
 
     fn gate_read(&self, _: &Message<'_>) -> ReadGate {

@@ -1,15 +1,36 @@
-//! Reads that wait for a state: from their arrival to their beginning.
+//! Reads that the handler decides about, and those that wait for a state.
 
 use fulgurite_ldap::{LdapResult, Limits, Message, ResultCode, encode};
 
 use super::held_reads::HeldRead;
 use super::{BegunOperation, Operations};
-use crate::session::handler::{Handler, StateWish};
+use crate::session::handler::{Handler, ReadGate, StateWish};
 use crate::session::job::{CheckId, Job};
 
 impl<'h, H: Handler> Operations<'h, H> {
+    /// Begins a read, holds it or refuses it, as the handler decides.
+    pub(super) fn begin_gated_read(
+        &mut self,
+        message: &Message<'_>,
+        pdu: &[u8],
+        begun: BegunOperation,
+        cache: &mut H::Cache<'h>,
+    ) {
+        match self.handler.gate_read(message) {
+            ReadGate::Open => self.begin_read(message, (begun, false), cache),
+            ReadGate::Tells => self.begin_read(message, (begun, true), cache),
+            ReadGate::Waits(wish) => self.hold_read(message, pdu, wish, begun),
+            ReadGate::Refused(result) => {
+                let (id, operation) = (message.id, message.request.operation());
+                let mark = self.output.mark();
+                encode::result(self.output.append(), id, operation, &result, &[]);
+                self.end(operation, begun, mark);
+            }
+        }
+    }
+
     /// Lets a read wait for a state.
-    pub(super) fn hold_read(
+    fn hold_read(
         &mut self,
         message: &Message<'_>,
         pdu: &[u8],

@@ -1,91 +1,22 @@
 //! The protocol of one connection, in bytes: no socket, no clock, no thread.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod connection;
+mod gated_reads;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::stub::{Stub, added};
-use common::{
-    abandon, add, bind, cancel, compare, extended, search, take_responses, unbind, who_am_i,
-};
+use common::{abandon, add, bind, cancel, compare, extended, search, unbind, who_am_i};
+use connection::Connection;
 use fulgurite_directory::{Connection as Facts, EndPoint};
-use fulgurite_ldap::{LdapResult, MessageId, ResultCode};
+use fulgurite_ldap::{MessageId, ResultCode};
 use fulgurite_server::{
-    BindDelays, Handler as _, IdentityQuotas, Job, OperationLog, ReadGate, Session, SessionLimits,
-    StateWish, Turn,
+    BindDelays, IdentityQuotas, Job, OperationLog, Session, SessionLimits, Turn,
 };
-
-/// A session and what a driver would do for it.
-struct Connection<'h> {
-    stub: &'h Stub,
-    session: Session<'h, Stub>,
-    received: Vec<u8>,
-    jobs: Vec<Job<Stub>>,
-}
-
-impl<'h> Connection<'h> {
-    fn new(stub: &'h Stub, limits: &'h SessionLimits) -> Self {
-        Connection {
-            stub,
-            session: Session::new(stub, Arc::new(limits.clone()), None, Arc::default()),
-            received: Vec::new(),
-            jobs: Vec::new(),
-        }
-    }
-
-    fn send(&mut self, requests: &[Vec<u8>]) {
-        self.session.receive(&requests.concat());
-    }
-
-    /// One turn; the client takes all there is.
-    fn turn(&mut self) -> (Turn, Vec<String>) {
-        let turn = self.session.turn();
-        self.jobs.extend(self.session.take_jobs());
-        self.received.extend_from_slice(self.session.unsent());
-        let count = self.session.unsent().len();
-        self.session.sent(count);
-        (turn, take_responses(&mut self.received))
-    }
-
-    /// RunQueue until nothing more happens by itself.
-    fn settle(&mut self) -> Vec<String> {
-        let mut responses = Vec::new();
-        for _ in 0..10_000 {
-            let (turn, more) = self.turn();
-            responses.extend(more);
-            if matches!(turn, Turn::Waits | Turn::Closing) {
-                return responses;
-            }
-        }
-        panic!("the session does not settle");
-    }
-
-    fn talk(&mut self, requests: &[Vec<u8>]) -> Vec<String> {
-        self.send(requests);
-        self.settle()
-    }
-
-    /// Lets the writer and the hashing pool do what they were given.
-    fn finish_jobs(&mut self) {
-        for job in std::mem::take(&mut self.jobs) {
-            match job {
-                Job::Update(id, token, _) => {
-                    if token.begin() {
-                        self.session.updated(id, &added(id));
-                    }
-                }
-                Job::HoldBind(number, _) => self.session.release_bind(number),
-                Job::AwaitState(number, _) => self.session.state_reached(number, Ok(())),
-                Job::CheckPassword(number, check) => {
-                    let verdict = self.stub.check_password(check);
-                    self.session.password_checked(number, Some(verdict));
-                }
-            }
-        }
-    }
-}
 
 #[test]
 fn pipelined_requests_are_answered_in_one_batch() {
@@ -370,60 +301,6 @@ fn a_full_hashing_pool_is_answered_busy() {
     };
     connection.session.password_checked(number, None);
     assert_eq!(connection.settle(), ["1 bind 51", "2 whoami "]);
-}
-
-#[test]
-fn a_read_waits_for_its_state_and_others_do_not() {
-    let (stub, limits) = (Stub::default(), SessionLimits::default());
-    let mut connection = Connection::new(&stub, &limits);
-    let wish = StateWish {
-        not_before: Some(7),
-        tells: true,
-    };
-    let gate = |gate| *stub.gate.lock().unwrap() = Some(gate);
-    gate(ReadGate::Waits(wish));
-    assert_eq!(
-        connection.talk(&[search(1, "2"), compare(2), search(3, "1")]),
-        [""; 0]
-    );
-    let waits = connection.jobs.iter().map(|job| match job {
-        Job::AwaitState(number, asked) if *asked == wish => *number,
-        _ => panic!("a wait for the state"),
-    });
-    let [first, second, third] = waits.collect::<Vec<_>>()[..] else {
-        panic!("three waits");
-    };
-    connection.jobs.clear();
-    gate(ReadGate::Open);
-    assert_eq!(connection.talk(&[search(4, "0")]), ["4 search 0"]);
-    assert_eq!(stub.told.load(Ordering::Relaxed), 0);
-    connection.session.state_reached(second, Ok(()));
-    assert_eq!(connection.settle(), ["2 compare 0"]);
-    let late = LdapResult::new(ResultCode::Unavailable);
-    connection.session.state_reached(third, Err(late.clone()));
-    connection.session.state_reached(first, Ok(()));
-    let mut responses = connection.settle();
-    responses.sort();
-    assert_eq!(
-        responses,
-        ["1 entry", "1 entry", "1 search 0", "3 search 52"]
-    );
-    assert_eq!(stub.told.load(Ordering::Relaxed), 2);
-    assert!(connection.session.is_idle());
-    // A second end of the same wait, and that of an abandoned read, have no effect.
-    connection.session.state_reached(first, Ok(()));
-    gate(ReadGate::Waits(wish));
-    assert_eq!(connection.talk(&[search(5, "1"), abandon(6, 5)]), [""; 0]);
-    let Some(Job::AwaitState(number, _)) = connection.jobs.pop() else {
-        panic!("a wait for the state");
-    };
-    connection.session.state_reached(number, Ok(()));
-    assert_eq!(connection.settle(), [""; 0]);
-    // A bind drops reads that wait, as it drops searches.
-    connection.talk(&[search(7, "1")]);
-    assert_eq!(connection.talk(&[bind(8, "ada", "right")]), ["8 bind 0"]);
-    gate(ReadGate::Refused(late));
-    assert_eq!(connection.talk(&[compare(9)]), ["9 compare 52"]);
 }
 
 #[test]
