@@ -5,6 +5,7 @@ mod connection_delays;
 mod gated_reads;
 mod held_reads;
 mod listing;
+mod stopping;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultC
 
 use self::connection_delays::ConnectionDelays;
 use self::held_reads::HeldReads;
+pub(super) use self::stopping::CancelOutcome;
 use super::cancel_token::CancelToken;
 use super::class::RequestClass;
 use super::handler::{Handler, RunningSearch as _};
@@ -112,19 +114,6 @@ struct BegunOperation {
     record: Option<Box<OperationRecord>>,
     /// The record for a log of the directory.
     logged: Option<Box<BegunRecord>>,
-}
-
-/// The outcome of a cancel request (RFC 3909 section 2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CancelOutcome {
-    /// The operation is stopped and answered.
-    Done,
-    /// There is no such operation outstanding.
-    Unknown,
-    /// The writer has begun it.
-    TooLate,
-    /// Binds and cancels cannot be cancelled.
-    Cannot,
 }
 
 impl PendingOperation {
@@ -567,98 +556,6 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Stops an operation without a response, if possible (RFC 4511 section 4.11).
-    pub(super) fn abandon(&mut self, id: MessageId) {
-        let Ok((operation, begun)) = self.stop(id) else {
-            return;
-        };
-        if let Some(record) = &begun.record {
-            self.log.abandoned(record);
-        }
-        if let Some(meter) = &self.meter {
-            meter.completed(operation, begun.since, Outcome::Abandoned);
-        }
-    }
-
-    /// Stops an operation and answers it, if possible (RFC 3909).
-    pub(super) fn cancel(&mut self, id: MessageId) -> CancelOutcome {
-        match self.stop(id) {
-            Ok((operation, begun)) => {
-                let mark = self.output.mark();
-                self.answer_cancelled(id, operation);
-                self.end(operation, begun, mark);
-                CancelOutcome::Done
-            }
-            Err(why) => why,
-        }
-    }
-
-    /// Removes an operation. It is a read, a password modify in the hashing pool, or an update that
-    /// has not begun.
-    fn stop(&mut self, id: MessageId) -> Result<(Operation, BegunOperation), CancelOutcome> {
-        let running = self.searches.iter().position(|running| running.id == id);
-        if let Some(running) = running.and_then(|index| self.searches.remove(index)) {
-            return Ok((Operation::Search, running.begun));
-        }
-        if let Some(index) = self.waiting.iter().position(|waiting| waiting.id == id) {
-            return Ok((Operation::Search, self.waiting.remove(index).begun));
-        }
-        if let Some(index) = self
-            .hashing
-            .iter()
-            .position(|(_, pending)| pending.id == id)
-        {
-            let (_, pending) = self.hashing.remove(index);
-            return Ok((pending.operation, pending.begun));
-        }
-        if let Some((operation, begun)) = self.held.remove(id) {
-            return Ok((operation, begun));
-        }
-        if let Some(index) = self.updates.iter().position(|update| update.id == id) {
-            let taken_back = |update: &PendingOperation| update.token.withdraw();
-            if !self.updates.get(index).is_some_and(taken_back) {
-                return Err(CancelOutcome::TooLate);
-            }
-            let update = self.updates.remove(index).ok_or(CancelOutcome::Unknown)?;
-            self.update_bytes -= update.bytes;
-            return Ok((update.operation, update.begun));
-        }
-        Err(if self.contains(id) {
-            CancelOutcome::Cannot
-        } else {
-            CancelOutcome::Unknown
-        })
-    }
-
-    /// Answers an operation that was cancelled.
-    pub(super) fn answer_cancelled(&mut self, id: MessageId, operation: Operation) {
-        let result = LdapResult::new(ResultCode::Canceled);
-        encode::result(self.output.append(), id, operation, &result, &[]);
-    }
-
-    /// Answers a cancel request.
-    pub(super) fn answer_cancel(&mut self, id: MessageId, outcome: CancelOutcome) {
-        let (code, text) = match outcome {
-            CancelOutcome::Done => (ResultCode::Success, ""),
-            CancelOutcome::Unknown => (ResultCode::NoSuchOperation, "message ID not found"),
-            CancelOutcome::TooLate => (ResultCode::TooLate, "too late to cancel"),
-            CancelOutcome::Cannot => (ResultCode::CannotCancel, "the operation cannot be canceled"),
-        };
-        let result = LdapResult::with_diagnostic(code, text);
-        self.refuse(id, Operation::Extended, &result);
-    }
-
-    /// Stops all searches without responses.
-    pub(super) fn abandon_searches(&mut self) {
-        self.wake_searches();
-        while let Some(running) = self.searches.front() {
-            self.abandon(running.id);
-        }
-        while let Some(id) = self.held.first() {
-            self.abandon(id);
-        }
-    }
-
     /// Lets the searches go on that wait for changes.
     pub(super) fn wake_searches(&mut self) {
         self.searches.extend(self.waiting.drain(..));
@@ -667,13 +564,6 @@ impl<'h, H: Handler> Operations<'h, H> {
     /// Returns true if a search waits for changes.
     pub(super) fn has_waiting_searches(&self) -> bool {
         !self.waiting.is_empty()
-    }
-
-    /// Ends the searches that wait for changes, without responses.
-    pub(super) fn abandon_waiting(&mut self) {
-        while let Some(waiting) = self.waiting.first() {
-            self.abandon(waiting.id);
-        }
     }
 
     /// Parks all running searches, so that they pin nothing in the store.
