@@ -33,6 +33,7 @@ mod log_room;
 mod logged_merge;
 mod mapping;
 mod memberof;
+mod memberof_model;
 mod operational;
 mod operations_log;
 mod ordered;
