@@ -46,13 +46,22 @@ impl ComputedValues {
 }
 
 impl Computed {
-    /// The attributes that `+` selects. numSubordinates must be selected by name, because other
-    /// servers lack it.
-    pub(crate) const OPERATIONAL: [Computed; 3] = [
+    /// The attributes that `+` selects, in slapd's order. numSubordinates must be selected by name,
+    /// because other servers lack it.
+    pub(crate) const OPERATIONAL: [Computed; 4] = [
         Computed::EntryDn,
         Computed::SubschemaSubentry,
+        Computed::AuditContext,
         Computed::HasSubordinates,
     ];
+
+    /// Those of them that every entry has.
+    fn of_every_entry() -> impl Iterator<Item = Computed> {
+        let is_of_suffix = |computed: &Computed| *computed == Computed::AuditContext;
+        Computed::OPERATIONAL
+            .into_iter()
+            .filter(move |computed| !is_of_suffix(computed))
+    }
 
     /// Returns the computed attribute of a type, except groups.
     pub(crate) fn of(types: &WellKnownTypes, attribute: AttributeIndex) -> Option<Computed> {
@@ -238,7 +247,7 @@ pub(crate) fn entry_without_groups<T: Snapshot>(
 ) -> Result<Entry, StoreError> {
     let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
     let mut entry = entry.to_entry()?;
-    for computed in Computed::OPERATIONAL {
+    for computed in Computed::of_every_entry() {
         if let Some(attribute) = computed.attribute(&requester.core.types) {
             let description = AttributeDescription::plain(attribute);
             entry.set(

@@ -108,9 +108,7 @@ impl Projection {
                 has_bind_state: OnceCell::new(),
             };
         }
-        let [first, second, last] = Computed::OPERATIONAL;
-        // In slapd's order.
-        let everywhere = [first, second, Computed::AuditContext, last]
+        let everywhere = Computed::OPERATIONAL
             .into_iter()
             .filter_map(|computed| Some((computed, computed.attribute(&core.types)?)))
             .filter(|(_, attribute)| selection.all_operational() || selection.names(*attribute));
