@@ -129,6 +129,10 @@ impl LoggedKinds {
     const READS: [LoggedKind; 2] = [LoggedKind::Compare, LoggedKind::Search];
     const SESSION: [LoggedKind; 3] = [LoggedKind::Abandon, LoggedKind::Bind, LoggedKind::Unbind];
 
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     /// Returns the kinds that a word of a directive means; `None` for no such word.
     pub(crate) fn of_word(word: &str) -> Option<LoggedKinds> {
         let is = |name: &str| word.eq_ignore_ascii_case(name);

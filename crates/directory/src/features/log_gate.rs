@@ -3,7 +3,7 @@
 //! It comes before each operation, and most of them are in no log. So it parses no name, and the
 //! databases without a log pay nothing for those that have one.
 
-use fulgurite_ldap::Message;
+use fulgurite_ldap::{Message, Request};
 
 use crate::core::databases::Databases;
 use crate::core::logged_operations::{LoggedKind, LoggedKinds};
@@ -44,28 +44,52 @@ impl LogGate {
         }
     }
 
-    /// Returns false if no log wants operations of the kind of this request.
+    /// Returns false if no log wants this operation for sure.
     #[inline]
     pub(crate) fn may_want(&self, message: &Message<'_>) -> bool {
+        if self.kinds.is_empty() {
+            return false;
+        }
         let kind = LoggedKind::of(message.request.operation());
         kind.is_some_and(|kind| self.kinds.contains(kind))
+            && !target_of(&message.request).is_some_and(|target| self.is_unlogged(target))
     }
 
     /// Returns true if the name is in a database without a log for sure.
-    pub(crate) fn is_unlogged(&self, name: &[u8]) -> bool {
-        // Elsewhere a comma may be part of a value.
-        let is_plain = || !name.iter().any(|byte| matches!(byte, b'\\' | b'"'));
+    fn is_unlogged(&self, name: &[u8]) -> bool {
         let mut suffixes = self.unlogged.iter();
-        suffixes.any(|suffix| ends_in(name, suffix.as_bytes())) && is_plain()
+        suffixes.any(|suffix| ends_in(name, suffix.as_bytes()))
     }
 }
 
-/// Returns true if the last parts of a name are spelled like this.
+/// Returns the name that an operation is about.
+pub(crate) fn target_of<'m>(request: &Request<'m>) -> Option<&'m [u8]> {
+    Some(match request {
+        Request::Bind(bind) => bind.name,
+        Request::Search(search) => search.base,
+        Request::Modify(modify) => modify.dn,
+        Request::Add(add) => add.dn,
+        Request::Delete(delete) => delete.dn,
+        Request::ModifyDn(rename) => rename.dn,
+        Request::Compare(compare) => compare.dn,
+        Request::Unbind | Request::Abandon(_) | Request::Extended(_) => return None,
+    })
+}
+
+/// Returns true if the last parts of a name are spelled like this for sure. Escaped and quoted
+/// names are not looked at, because a comma may be part of a value there.
 fn ends_in(name: &[u8], suffix: &[u8]) -> bool {
     match name.strip_suffix(suffix) {
-        Some(above) if !suffix.is_empty() => above.is_empty() || above.ends_with(b","),
-        _ => false,
+        None => false,
+        Some(_) if suffix.is_empty() => false,
+        Some([]) => true,
+        // Without an early end, so that many bytes are tested at once.
+        Some(above) => above.ends_with(b",") && !above.iter().fold(false, is_special),
     }
+}
+
+fn is_special(found: bool, byte: &u8) -> bool {
+    found | (*byte == b'\\') | (*byte == b'"')
 }
 
 #[cfg(test)]
@@ -75,7 +99,11 @@ mod tests {
     #[test]
     fn only_names_that_are_surely_elsewhere_are_unlogged() {
         let gate = LogGate {
-            unlogged: vec!["dc=example,dc=com".to_owned(), String::new()],
+            unlogged: vec![
+                "dc=example,dc=com".to_owned(),
+                "o=a\\,b".to_owned(),
+                String::new(),
+            ],
             ..LogGate::default()
         };
         for (name, expected) in [
@@ -85,6 +113,9 @@ mod tests {
             ("adc=example,dc=com", false),
             ("cn=a\\,dc=example,dc=com", false),
             ("cn=\"a,dc=example,dc=com", false),
+            ("cn=\\41,o=a\\,b", false),
+            ("cn=a,o=a\\,b", true),
+            ("o=a\\,b", true),
             ("dc=com", false),
             ("", false),
         ] {

@@ -18,6 +18,7 @@ use crate::core::foundation::Core;
 use crate::core::logged_operations::{LoggedField, LoggedKind, LoggedOperations};
 use crate::core::session::Session;
 use crate::directory::Directory;
+use crate::features::log_gate::target_of;
 use crate::generated::namespace::NamespaceTarget;
 use crate::request::controls::RequestKind;
 use crate::request::limits::{LimitsRequest, search_limits};
@@ -120,9 +121,6 @@ impl Directory {
         let operation = message.request.operation();
         let kind = LoggedKind::of(operation)?;
         let target = target_of(&message.request)?;
-        if self.log_gate.is_unlogged(target) {
-            return None;
-        }
         let target = Dn::parse_bytes(schema, target).ok()?;
         let database = self.logged_database(&message.request, &target)?;
         let (log, wanted) = self.log_of(database)?;
@@ -385,20 +383,6 @@ impl BegunRecord {
         );
         !self.successes_only && !is_of_front_end
     }
-}
-
-/// Returns the name that an operation is about.
-fn target_of<'m>(request: &Request<'m>) -> Option<&'m [u8]> {
-    Some(match request {
-        Request::Bind(bind) => bind.name,
-        Request::Search(search) => search.base,
-        Request::Modify(modify) => modify.dn,
-        Request::Add(add) => add.dn,
-        Request::Delete(delete) => delete.dn,
-        Request::ModifyDn(rename) => rename.dn,
-        Request::Compare(compare) => compare.dn,
-        Request::Unbind | Request::Abandon(_) | Request::Extended(_) => return None,
-    })
 }
 
 /// Returns the last one of some encoded responses.
