@@ -72,6 +72,8 @@ pub(crate) struct Consumer {
     pub(crate) seen: Vec<String>,
     pub(crate) result: Option<ResultCode>,
     pub(crate) is_strict: bool,
+    /// True if slapd has entries below a deleted one. The deletion then comes as a set.
+    pub(crate) has_entries_below: bool,
     pub(crate) program: Program,
 }
 
@@ -150,7 +152,7 @@ impl Consumer {
                     SyncInfo::RefreshDelete(end) => self.end_refresh(true, end.cookie),
                     SyncInfo::RefreshPresent(end) => self.end_refresh(false, end.cookie),
                     SyncInfo::SyncIdSet(set) if set.refresh_deletes => {
-                        let takes_sets = self.program == Program::Client;
+                        let takes_sets = self.program == Program::Client || self.has_entries_below;
                         assert!(takes_sets, "deletions come as entries");
                         self.seen.push(format!("gone {}", set.uuids.len()));
                         self.gone(&set.uuids);

@@ -291,3 +291,46 @@ fn one_of_several_providers_is_behind_in_the_changes_of_others() {
         "in its own it is not"
     );
 }
+
+/// slapd refuses the message of a deletion if it has an entry below, and asks again for ever. It
+/// makes glue of the entry if the deletion comes in a set.
+#[test]
+fn a_deletion_above_an_entry_of_slapd_comes_in_a_set() {
+    let (parent, below) = (format!("ou=p,{TOP}"), format!("ou=c,ou=p,{TOP}"));
+    let theirs = csn(4).replace("#001#", "#003#");
+    for has_below in [true, false] {
+        let mut copy = Copy::new(|_| {}, true);
+        copy.apply(&[unit(1, TOP, 1), unit(2, &parent, 2), reached(2)]);
+        let mut slapd = Consumer::new(&EVERYTHING);
+        slapd.program = Program::Slapd;
+        refresh(&copy.world, &EVERYTHING, &mut slapd);
+        assert!(slapd.copies.contains_key(&[2; 16]));
+        let gone = ContentChange::Delete {
+            uuid: [2; 16],
+            csn: Some(csn(3)),
+            ends: None,
+        };
+        copy.apply(&[gone, reached(3)]);
+        if has_below {
+            let mut child = unit(5, &below, 4);
+            if let ContentChange::Entry(entry) = &mut child {
+                entry.attributes[3] = attribute("entryCSN", &[&theirs]);
+            }
+            let reached = ContentChange::Reached {
+                csns: vec![theirs.clone()],
+                replaces: false,
+            };
+            copy.apply(&[child, reached]);
+            // It is slapd's own.
+            slapd.cookie = Some(format!("rid=007,sid=003,csn={};{theirs}", csn(2)).into_bytes());
+            slapd.has_entries_below = true;
+        }
+        refresh(&copy.world, &EVERYTHING, &mut slapd);
+        assert!(!slapd.copies.contains_key(&[2; 16]), "{:?}", slapd.seen);
+        let message = match has_below {
+            true => "gone 1".to_owned(),
+            false => format!("Delete {parent}"),
+        };
+        assert_eq!(slapd.seen, [message.as_str(), "end true"]);
+    }
+}

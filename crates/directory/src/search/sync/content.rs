@@ -381,6 +381,34 @@ impl<'d> Content<'d> {
         written
     }
 
+    /// Returns true if glue has the name of an entry that is gone.
+    ///
+    /// slapd may have the entries below it. So it would refuse the message of a deletion, again
+    /// and again. After a set it makes glue of the entry.
+    pub(super) fn has_left_glue(&self, view: &View<'_>, dn: &str) -> Result<bool, StoreError> {
+        if !self.database.is_multi_provider() {
+            return Ok(false);
+        }
+        let Ok(dn) = Dn::parse(view.schema(), dn) else {
+            return Ok(false);
+        };
+        let Some(id) = view.find(&dn)?.entry() else {
+            return Ok(false);
+        };
+        let entry = view.entry(id)?;
+        Ok(entry.is_some_and(|entry| is_glue(&self.core.types, &entry)))
+    }
+
+    /// Writes that an entry has left the content, as a set of one UUID.
+    pub(super) fn write_gone_set(&self, uuid: [u8; 16], cookie: Option<&[u8]>, out: &mut Vec<u8>) {
+        let set = SyncIdSet {
+            cookie,
+            refresh_deletes: true,
+            uuids: vec![uuid],
+        };
+        encode::sync_info(out, self.id, &SyncInfo::SyncIdSet(set));
+    }
+
     /// Writes that an entry has left the content.
     pub(super) fn write_gone(
         &self,
@@ -391,12 +419,7 @@ impl<'d> Content<'d> {
     ) -> Result<(), StoreError> {
         if self.tells_uuids {
             // slapd with a log of its session on disk makes a set of each deletion, too.
-            let set = SyncIdSet {
-                cookie,
-                refresh_deletes: true,
-                uuids: vec![uuid],
-            };
-            encode::sync_info(out, self.id, &SyncInfo::SyncIdSet(set));
+            self.write_gone_set(uuid, cookie, out);
             return Ok(());
         }
         let ended = match self.peer {

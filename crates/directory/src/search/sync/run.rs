@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use fulgurite_ldap::control::{PhaseEnd, SyncDone, SyncInfo};
 use fulgurite_ldap::{LdapResult, ResultCode, encode, oid};
 use fulgurite_schema::{AttributeIndex, Dn};
-use fulgurite_store::{ChangeKind, ChangeRecord, CsnVector, LogReader, StoreError, View};
+use fulgurite_store::{
+    ChangeKind, ChangeRecord, CsnVector, LogReader, PackedCsn, StoreError, View,
+};
 
 use super::batch::{Batch, BatchRules};
 use super::content::{Content, Entrance};
@@ -540,6 +542,7 @@ impl<'d> SyncRun<'d> {
         work.next += 1;
         let stage = self.phase.stage();
         let cookie = self.entry_cookie(&before, stage, number);
+        let set_cookie = self.only_moved(&before).map(|csn| self.form.number(csn));
         let Some(work) = &mut self.work else {
             return Ok(None);
         };
@@ -549,6 +552,8 @@ impl<'d> SyncRun<'d> {
             batch: &mut work.batch,
             view: &work.view,
             stage,
+            has_sets: self.is_like_slapd && stage == Stage::Refresh,
+            set_cookie,
             sent: 0,
             worked: 0,
         };
@@ -585,11 +590,19 @@ impl<'d> SyncRun<'d> {
             let has_one = self.form.is_peer || self.told.iter().nth(1).is_none();
             return (entry.is_deleted && has_one).then(|| self.form.vector(&self.told));
         }
-        let mut moved = self.told.iter().filter(|csn| !before.covers(*csn));
-        match (moved.next(), moved.next()) {
-            (Some(only), None) => Some(self.form.number(only)),
-            _ => self.form.is_peer.then(|| self.form.vector(&self.told)),
+        match self.only_moved(before) {
+            Some(only) => Some(self.form.number(only)),
+            None => self.form.is_peer.then(|| self.form.vector(&self.told)),
         }
+    }
+
+    /// Returns the number that has moved, if only one has.
+    fn only_moved(&self, before: &CsnVector) -> Option<PackedCsn> {
+        if self.part.is_some() {
+            return None;
+        }
+        let mut moved = self.told.iter().filter(|csn| !before.covers(*csn));
+        moved.next().filter(|_| moved.next().is_none())
     }
 
     /// Tells the consumer a state that no entry has told. The end of a refresh tells it otherwise.

@@ -22,6 +22,10 @@ pub(super) struct Sender<'a, 'd> {
     pub(super) batch: &'a mut Batch,
     pub(super) view: &'a View<'d>,
     pub(super) stage: Stage,
+    /// True if sets tell slapd of deletions below which there are entries.
+    pub(super) has_sets: bool,
+    /// The cookie of such a set.
+    pub(super) set_cookie: Option<Vec<u8>>,
     /// The number of entries written.
     pub(super) sent: u32,
     /// The work done, in candidates of a search.
@@ -71,7 +75,12 @@ impl<'d> Sender<'_, 'd> {
                 }
                 continue;
             }
-            let cookie = cookie.filter(|_| current == number);
+            let is_own = current == number;
+            let cookie = cookie.filter(|_| is_own);
+            if !is_own {
+                // slapd passes over a set that its state covers.
+                self.set_cookie = None;
+            }
             self.send_one(&entry, cookie, out)?;
             if let Some(entry) = self.batch.entries.get_mut(current) {
                 entry.is_sent = true;
@@ -269,8 +278,16 @@ impl<'d> Sender<'_, 'd> {
                 let name = entry.held.as_ref().or(entry.names.last());
                 let last = tombstone.map_or("", |tombstone| tombstone.dn);
                 let name = name.map_or(last, Dn::pretty);
-                let gone = (entry.uuid, name);
-                self.content.write_gone(self.view, gone, cookie, out)?;
+                match self.has_sets && self.content.has_left_glue(self.view, name)? {
+                    true => {
+                        let cookie = self.set_cookie.as_deref();
+                        self.content.write_gone_set(entry.uuid, cookie, out);
+                    }
+                    false => {
+                        let gone = (entry.uuid, name);
+                        self.content.write_gone(self.view, gone, cookie, out)?;
+                    }
+                }
                 self.sent += 1;
             }
             None => {}
