@@ -8,48 +8,60 @@ use crate::{
 
 /// An add, delete, modify or modify DN request that owns its bytes, lent as a [`Message`].
 ///
-/// Made of a decoded message: nothing is decoded again when it is lent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Made of a decoded message: nothing is decoded again when it is lent. All texts are in one block
+/// of memory, which another thread frees faster than many.
+#[derive(Clone, PartialEq, Eq)]
 pub struct UpdateBuf {
     id: MessageId,
     request: RequestBuf,
     /// The control elements of the message.
-    controls: Box<[u8]>,
+    controls: Span,
+    /// The bytes of all spans, in their order.
+    bytes: Box<[u8]>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RequestBuf {
     Add {
-        dn: Box<[u8]>,
-        attributes: Vec<AttributeBuf>,
+        dn: Span,
+        attributes: Box<[AttributeSpans]>,
     },
     Delete {
-        dn: Box<[u8]>,
+        dn: Span,
     },
     Modify {
-        dn: Box<[u8]>,
-        changes: Vec<(ModifyOperation, AttributeBuf)>,
+        dn: Span,
+        changes: Box<[(ModifyOperation, AttributeSpans)]>,
     },
     ModifyDn {
-        dn: Box<[u8]>,
-        new_rdn: Box<[u8]>,
+        dn: Span,
+        new_rdn: Span,
         delete_old_rdn: bool,
-        new_superior: Option<Box<[u8]>>,
+        new_superior: Option<Span>,
     },
+}
+
+/// A part of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    from: usize,
+    to: usize,
 }
 
 /// An attribute description with its encoded values.
-#[derive(Clone, PartialEq, Eq)]
-struct AttributeBuf {
-    description: Box<[u8]>,
-    values: Box<[u8]>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct AttributeSpans {
+    description: Span,
+    values: Span,
 }
 
-impl std::fmt::Debug for AttributeBuf {
+impl std::fmt::Debug for UpdateBuf {
     /// Shows no values, because some are passwords.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (name, bytes) = (self.description.escape_ascii(), self.values.len());
-        write!(f, "{name} ({bytes} bytes)")
+        f.debug_struct("UpdateBuf")
+            .field("id", &self.id)
+            .field("request", &self.request)
+            .finish_non_exhaustive()
     }
 }
 
@@ -57,36 +69,52 @@ impl UpdateBuf {
     /// Copies a decoded message; `None` for a request that changes no entry.
     #[must_use]
     pub fn new(message: &Message<'_>) -> Option<UpdateBuf> {
+        let mut bytes = Vec::with_capacity(bytes_of(message));
         let request = match &message.request {
-            Request::Add(add) => RequestBuf::Add {
-                dn: add.dn.into(),
-                attributes: add.attributes.iter().map(AttributeBuf::new).collect(),
-            },
+            Request::Add(add) => RequestBuf::append_add(&mut bytes, add),
             Request::Delete(delete) => RequestBuf::Delete {
-                dn: delete.dn.into(),
+                dn: append(&mut bytes, delete.dn),
             },
-            Request::Modify(modify) => {
-                let changes = modify.changes.iter();
-                let changes =
-                    changes.map(|change| (change.operation, AttributeBuf::new(&change.attribute)));
-                RequestBuf::Modify {
-                    dn: modify.dn.into(),
-                    changes: changes.collect(),
-                }
-            }
+            Request::Modify(modify) => RequestBuf::Modify {
+                dn: append(&mut bytes, modify.dn),
+                changes: modify
+                    .changes
+                    .iter()
+                    .map(|change| {
+                        let spans = AttributeSpans::append(&mut bytes, &change.attribute);
+                        (change.operation, spans)
+                    })
+                    .collect(),
+            },
             Request::ModifyDn(rename) => RequestBuf::ModifyDn {
-                dn: rename.dn.into(),
-                new_rdn: rename.new_rdn.into(),
+                dn: append(&mut bytes, rename.dn),
+                new_rdn: append(&mut bytes, rename.new_rdn),
                 delete_old_rdn: rename.delete_old_rdn,
-                new_superior: rename.new_superior.map(Box::from),
+                new_superior: rename.new_superior.map(|dn| append(&mut bytes, dn)),
             },
             _ => return None,
         };
+        let controls = append(&mut bytes, message.controls.encoded());
         Some(UpdateBuf {
             id: message.id,
             request,
-            controls: message.controls.encoded().into(),
+            controls,
+            bytes: bytes.into(),
         })
+    }
+
+    /// Copies an add that has no controls, to be sent as a message of any id.
+    #[must_use]
+    pub fn add(request: &AddRequest<'_>) -> UpdateBuf {
+        let mut bytes = Vec::with_capacity(bytes_of_add(request));
+        let request = RequestBuf::append_add(&mut bytes, request);
+        let controls = append(&mut bytes, &[]);
+        UpdateBuf {
+            id: 0,
+            request,
+            controls,
+            bytes: bytes.into(),
+        }
     }
 
     /// The message, borrowed.
@@ -94,17 +122,20 @@ impl UpdateBuf {
     pub fn message(&self) -> Message<'_> {
         let request = match &self.request {
             RequestBuf::Add { dn, attributes } => Request::Add(AddRequest {
-                dn,
-                attributes: attributes.iter().map(AttributeBuf::attribute).collect(),
+                dn: self.part(*dn),
+                attributes: attributes
+                    .iter()
+                    .map(|spans| self.attribute(*spans))
+                    .collect(),
             }),
-            RequestBuf::Delete { dn } => Request::Delete(DeleteRequest { dn }),
+            RequestBuf::Delete { dn } => Request::Delete(DeleteRequest { dn: self.part(*dn) }),
             RequestBuf::Modify { dn, changes } => {
-                let changes = changes.iter().map(|(operation, attribute)| Change {
+                let changes = changes.iter().map(|(operation, spans)| Change {
                     operation: *operation,
-                    attribute: attribute.attribute(),
+                    attribute: self.attribute(*spans),
                 });
                 Request::Modify(ModifyRequest {
-                    dn,
+                    dn: self.part(*dn),
                     changes: changes.collect(),
                 })
             }
@@ -114,39 +145,23 @@ impl UpdateBuf {
                 delete_old_rdn,
                 new_superior,
             } => Request::ModifyDn(ModifyDnRequest {
-                dn,
-                new_rdn,
+                dn: self.part(*dn),
+                new_rdn: self.part(*new_rdn),
                 delete_old_rdn: *delete_old_rdn,
-                new_superior: new_superior.as_deref(),
+                new_superior: new_superior.map(|dn| self.part(dn)),
             }),
         };
         Message {
             id: self.id,
             request,
-            controls: Controls::from_validated(&self.controls),
+            controls: Controls::from_validated(self.part(self.controls)),
         }
     }
 
     /// The number of bytes of its names, values and controls.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let request = match &self.request {
-            RequestBuf::Add { dn, attributes } => {
-                dn.len() + attributes.iter().map(AttributeBuf::bytes).sum::<usize>()
-            }
-            RequestBuf::Delete { dn } => dn.len(),
-            RequestBuf::Modify { dn, changes } => {
-                let changes = changes.iter().map(|(_, attribute)| attribute.bytes());
-                dn.len() + changes.sum::<usize>()
-            }
-            RequestBuf::ModifyDn {
-                dn,
-                new_rdn,
-                new_superior,
-                ..
-            } => dn.len() + new_rdn.len() + new_superior.as_ref().map_or(0, |dn| dn.len()),
-        };
-        request + self.controls.len()
+        self.bytes.len()
     }
 
     /// Returns true for a delete request.
@@ -158,45 +173,94 @@ impl UpdateBuf {
     /// The number of bytes of the values that it gives to an entry.
     #[must_use]
     pub fn new_bytes(&self) -> usize {
+        let value_bytes = |spans: &AttributeSpans| {
+            let values = self.attribute(*spans).values;
+            values.iter().map(<[u8]>::len).sum::<usize>()
+        };
         match &self.request {
-            RequestBuf::Add { attributes, .. } => {
-                attributes.iter().map(AttributeBuf::value_bytes).sum()
-            }
+            RequestBuf::Add { attributes, .. } => attributes.iter().map(value_bytes).sum(),
             RequestBuf::Modify { changes, .. } => {
                 let stores = |operation| {
                     matches!(operation, ModifyOperation::Add | ModifyOperation::Replace)
                 };
                 let changes = changes.iter().filter(|(operation, _)| stores(*operation));
-                changes.map(|(_, attribute)| attribute.value_bytes()).sum()
+                changes.map(|(_, spans)| value_bytes(spans)).sum()
             }
             RequestBuf::Delete { .. } | RequestBuf::ModifyDn { .. } => 0,
         }
     }
+
+    fn attribute(&self, spans: AttributeSpans) -> PartialAttribute<'_> {
+        PartialAttribute {
+            description: self.part(spans.description),
+            values: Values::from_validated(self.part(spans.values)),
+        }
+    }
+
+    fn part(&self, span: Span) -> &[u8] {
+        let part = self.bytes.get(span.from..span.to);
+        debug_assert!(part.is_some(), "all spans are of these bytes");
+        part.unwrap_or_default()
+    }
 }
 
-impl AttributeBuf {
-    fn new(attribute: &PartialAttribute<'_>) -> AttributeBuf {
-        AttributeBuf {
-            description: attribute.description.into(),
-            values: attribute.values.to_encoded(),
+impl RequestBuf {
+    fn append_add(bytes: &mut Vec<u8>, add: &AddRequest<'_>) -> RequestBuf {
+        let dn = append(bytes, add.dn);
+        let attributes = add.attributes.iter();
+        let attributes = attributes.map(|attribute| AttributeSpans::append(bytes, attribute));
+        RequestBuf::Add {
+            dn,
+            attributes: attributes.collect(),
         }
     }
+}
 
-    fn attribute(&self) -> PartialAttribute<'_> {
-        PartialAttribute {
-            description: &self.description,
-            values: Values::from_validated(&self.values),
+impl AttributeSpans {
+    fn append(bytes: &mut Vec<u8>, attribute: &PartialAttribute<'_>) -> AttributeSpans {
+        let description = append(bytes, attribute.description);
+        let from = bytes.len();
+        attribute.values.append_encoded(bytes);
+        let to = bytes.len();
+        let values = Span { from, to };
+        AttributeSpans {
+            description,
+            values,
         }
     }
+}
 
-    fn value_bytes(&self) -> usize {
-        let values = Values::from_validated(&self.values);
-        values.iter().map(<[u8]>::len).sum()
-    }
+fn append(bytes: &mut Vec<u8>, part: &[u8]) -> Span {
+    let from = bytes.len();
+    bytes.extend_from_slice(part);
+    let to = bytes.len();
+    Span { from, to }
+}
 
-    fn bytes(&self) -> usize {
-        self.description.len() + self.values.len()
-    }
+/// Returns the number of bytes that a copy of a decoded message has.
+fn bytes_of(message: &Message<'_>) -> usize {
+    let request = match &message.request {
+        Request::Add(add) => bytes_of_add(add),
+        Request::Delete(delete) => delete.dn.len(),
+        Request::Modify(modify) => {
+            let changes = modify.changes.iter();
+            let changes = changes.map(|change| bytes_of_attribute(&change.attribute));
+            modify.dn.len() + changes.sum::<usize>()
+        }
+        Request::ModifyDn(rename) => {
+            rename.dn.len() + rename.new_rdn.len() + rename.new_superior.map_or(0, <[u8]>::len)
+        }
+        _ => 0,
+    };
+    request + message.controls.encoded().len()
+}
+
+fn bytes_of_add(add: &AddRequest<'_>) -> usize {
+    add.dn.len() + add.attributes.iter().map(bytes_of_attribute).sum::<usize>()
+}
+
+fn bytes_of_attribute(attribute: &PartialAttribute<'_>) -> usize {
+    attribute.description.len() + attribute.values.encoded_len()
 }
 
 #[cfg(test)]
@@ -240,6 +304,9 @@ mod tests {
                 controls: decoded.controls,
             };
             assert_eq!(UpdateBuf::new(&built), Some(update));
+            if let Request::Add(add) = request {
+                assert_eq!(UpdateBuf::add(add).message().request, *request);
+            }
         }
     }
 

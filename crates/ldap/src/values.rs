@@ -43,14 +43,22 @@ impl<'a> Values<'a> {
         Values(Repr::Encoded(encoded))
     }
 
-    /// The elements of a set of values, as they are encoded.
-    pub(crate) fn to_encoded(self) -> Box<[u8]> {
-        if let Repr::Encoded(encoded) = self.0 {
-            return encoded.into();
+    /// Appends the elements of a set of values, as they are encoded.
+    pub(crate) fn append_encoded(self, out: &mut Vec<u8>) {
+        match self.0 {
+            Repr::Encoded(encoded) => out.extend_from_slice(encoded),
+            Repr::Slices(_) => self.encode(&mut Writer::new(out), Tag::OCTET_STRING),
         }
-        let mut encoded = Vec::new();
-        self.encode(&mut Writer::new(&mut encoded), Tag::OCTET_STRING);
-        encoded.into()
+    }
+
+    /// The number of bytes that [`append_encoded`](Self::append_encoded) appends. For values that
+    /// are not encoded yet it is an estimate.
+    pub(crate) fn encoded_len(self) -> usize {
+        const HEADER_BYTES: usize = 4;
+        match self.0 {
+            Repr::Encoded(encoded) => encoded.len(),
+            Repr::Slices(values) => values.iter().map(|value| HEADER_BYTES + value.len()).sum(),
+        }
     }
 
     /// Iterates over the values in their order.
