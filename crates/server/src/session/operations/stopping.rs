@@ -3,7 +3,7 @@
 use fulgurite_ldap::{LdapResult, MessageId, Operation, ResultCode, encode};
 
 use super::{BegunOperation, Operations, PendingOperation};
-use crate::session::handler::{Handler, RunningSearch as _};
+use crate::session::handler::Handler;
 use crate::statistics::Outcome;
 
 /// The outcome of a cancel request (RFC 3909 section 2.2).
