@@ -10,7 +10,7 @@ use crate::support::{TOP, World};
 use crate::sync_consumer::{Consumer, EVERYTHING, assert_equal, content, refresh};
 
 /// Applies changes as the server does: by a fill as long as it goes.
-fn fill(copy: &mut Copy, steps: &[Vec<ContentChange>]) -> ContentReport {
+pub(crate) fn fill(copy: &mut Copy, steps: &[Vec<ContentChange>]) -> ContentReport {
     let Copy { world, content, .. } = copy;
     let (store, directory) = (world.store.path().to_owned(), &world.directory);
     let mut fill = directory.begin_fill(&store).expect("a sound store");

@@ -49,6 +49,7 @@ mod replicated;
 mod replicated_bounds;
 mod replicated_glue;
 mod replicated_numbers;
+mod replicated_refusals;
 mod restrictions;
 mod sasl;
 mod search;
