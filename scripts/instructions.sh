@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Counts the instructions of our C library's and our server's operations. Compares them with the
 # bounds in bench/compare/instructions.txt and bench/compare/server-instructions.txt.
+# Compares the size of the server's program with its bound too.
 #
 #   scripts/instructions.sh             fails where an operation got dearer by more than 3 %
 #   scripts/instructions.sh --update    writes the bounds anew
@@ -24,6 +25,7 @@ both() { # FLAG
     local failed=0
     scripts/build-lmdb.sh
     build_server
+    [ "${1:-}" != --check ] || scripts/size.sh --program "$server" || failed=1
     compare count ${1:+"$1" "$bounds"} || failed=1
     compare count-server --server "$server" ${1:+"$1" "$server_bounds"} || failed=1
     return "$failed"

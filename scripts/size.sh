@@ -3,6 +3,7 @@
 #
 #   scripts/size.sh [OURS] [THEIRS]
 #   scripts/size.sh --check [OURS]     fails where a bound of bench/compare/size.txt is exceeded
+#   scripts/size.sh --program [PATH]   the same for the directory's program, stripped
 #
 # OURS is built as programs get it: stripped for the table, and with names for the list. THEIRS is
 # Debian's unless told otherwise.
@@ -11,6 +12,24 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bounds=bench/compare/size.txt
+
+# Compares a figure with its bound, which is a maximum for sizes.
+hold() { # NAME FOUND BOUND
+    local state=ok
+    case $1 in
+        text|program) [ "$2" -le "$3" ] ;;
+        *) [ "$2" = "$3" ] ;;
+    esac || state=FAILED
+    printf 'size: %-8s %10s, bound %s: %s\n' "$1" "$2" "$3" "$state"
+    [ "$state" = ok ]
+}
+
+if [ "${1:-}" = --program ]; then
+    program=${2:-${CARGO_TARGET_DIR:-target}/release/fulgurite}
+    strip -o "$work/stripped" "$program"
+    hold program "$(stat -c %s "$work/stripped")" "$(awk '$1 == "program" { print $2 }' "$bounds")"
+    exit
+fi
 
 check=
 [ "${1:-}" != --check ] || { check=1; shift; }
@@ -35,11 +54,7 @@ if [ -n "$check" ]; then
             needed) found=$(needed "$ours") ;;
             *) continue ;;
         esac
-        case $name in
-            text) [ "$found" -le "$bound" ] ;;
-            *) [ "$found" = "$bound" ] ;;
-        esac && state=ok || { state=FAILED; failed=1; }
-        printf 'size: %-8s %10s, bound %s: %s\n' "$name" "$found" "$bound" "$state"
+        hold "$name" "$found" "$bound" || failed=1
     done < "$bounds"
     exit "$failed"
 fi
