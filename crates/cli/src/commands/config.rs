@@ -9,6 +9,7 @@ use fulgurite_config::{DatabaseChoice, Layer, Origin, Settings};
 use fulgurite_server::{check_settings, check_tls, store_options};
 use fulgurite_store::{Store, StoreOptions};
 
+use super::stored_suffixes::with_stored_suffixes;
 use super::{config_changes, unless_pipe_closed};
 use crate::arguments::tools::{
     CheckConfig, Config, ConfigAction, ConfigFlags, ConvertConfig, ShowConfig,
@@ -29,6 +30,11 @@ pub(crate) fn run(command: Config) -> anyhow::Result<()> {
 /// `config check`: prints notes and warnings, and fails at the first error.
 pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
     let settings = read(command.config, command.file)?;
+    // As `serve` does.
+    let settings = match command.no_stores {
+        true => settings,
+        false => with_stored_suffixes(settings),
+    };
     for note in &settings.notes {
         let kind = if note.warning { "warning" } else { "note" };
         println!("{}: {kind}: {}", note.origin, note.text);

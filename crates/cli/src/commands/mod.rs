@@ -34,6 +34,7 @@ pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod status;
+mod stored_suffixes;
 pub(crate) mod top;
 pub(crate) mod user;
 

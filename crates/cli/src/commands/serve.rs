@@ -1,15 +1,13 @@
 //! `fulgurite serve`.
 
-use std::sync::Arc;
-
 use anyhow::Context as _;
-use fulgurite_config::{ConfigError, Database, DatabaseKind, Layer, Origin, Settings, Sourced};
+use fulgurite_config::{ConfigError, Layer, Origin, Settings};
 use fulgurite_directory::EndPoint;
-use fulgurite_server::{Hangup, Service, ServiceEnd, ServiceOptions, SettingsSource, schema};
-use fulgurite_store::{Store, StoreOptions};
+use fulgurite_server::{Hangup, Service, ServiceEnd, ServiceOptions, SettingsSource};
 
 use crate::arguments::Serve;
 use crate::commands::cluster;
+use crate::commands::stored_suffixes::with_stored_suffixes;
 use crate::lock::DataLock;
 use crate::logging::{self, Destinations, Selection, Selections};
 
@@ -89,41 +87,7 @@ fn listener(url: &str, address: &EndPoint) -> String {
 
 /// Reads the settings. A store that exists names its suffix, if the settings do not.
 fn read(command: &Serve) -> Result<Settings, ConfigError> {
-    with_stored_suffixes(command.flags.settings()?)
-}
-
-/// Names each database without a suffix as its store does.
-fn with_stored_suffixes(mut settings: Settings) -> Result<Settings, ConfigError> {
-    let stored: Vec<_> = settings
-        .databases
-        .iter()
-        .map(|database| stored_suffixes(&settings, database).unwrap_or_default())
-        .collect();
-    for (database, suffixes) in settings.databases.iter_mut().zip(stored) {
-        if !suffixes.is_empty() {
-            database.content.suffixes = suffixes;
-        }
-    }
-    Ok(settings)
-}
-
-/// Returns the suffixes of the store of a database that names none. If the store cannot be read,
-/// the start fails with the reason.
-fn stored_suffixes(settings: &Settings, database: &Database) -> Option<Vec<Sourced<String>>> {
-    let directory = database.directory().ok()?;
-    let is_nameless = database.kind == DatabaseKind::Mdb && database.suffix_if_set().is_none();
-    if !is_nameless || !Store::exists(directory) {
-        return None;
-    }
-    let options = StoreOptions {
-        read_only: true,
-        ..StoreOptions::default()
-    };
-    let schema = Arc::new(schema(settings).ok()?);
-    let store = Store::open(directory, &options, schema).ok()?;
-    let suffixes = store.suffixes().iter();
-    let suffixes = suffixes.map(|dn| Sourced::new(dn.pretty().to_owned(), Origin::Default));
-    Some(suffixes.collect())
+    Ok(with_stored_suffixes(command.flags.settings()?))
 }
 
 /// The settings of the command's flags and files.
@@ -132,7 +96,7 @@ struct Source<'c>(&'c Serve);
 impl SettingsSource for Source<'_> {
     fn read(&self, changed: Option<Layer>) -> Result<Settings, ConfigError> {
         if let Some(changed) = changed {
-            return with_stored_suffixes(self.0.flags.settings_with(changed)?);
+            return Ok(with_stored_suffixes(self.0.flags.settings_with(changed)?));
         }
         // Log rotation uses the same signal as a reload.
         logging::reopen();

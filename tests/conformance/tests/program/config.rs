@@ -104,6 +104,29 @@ fn check_names_line_and_hint() {
     assert!(!missing.success());
 }
 
+/// A file that `serve` takes is valid, and one that it refuses is not.
+#[test]
+fn a_store_names_the_suffix_that_a_file_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, ldif) = (folder.path().join("data"), folder.path().join("x.ldif"));
+    let file = folder.path().join("fulgurite.toml");
+    std::fs::write(&ldif, "dn: dc=x\nobjectClass: domain\ndc: x\n").unwrap();
+    std::fs::write(&file, format!("data = {:?}\n", data.to_str().unwrap())).unwrap();
+    let before = fulgurite(&["config", "check"], Some(&file));
+    assert!(
+        before.stderr.contains("the suffix is not set"),
+        "{before:?}"
+    );
+    let place = data.to_str().unwrap();
+    let load = ["load", "--suffix", "dc=x", "--data", place];
+    let loaded = fulgurite(&load, Some(&ldif));
+    assert!(loaded.success(), "{loaded:?}");
+    let checked = fulgurite(&["config", "check"], Some(&file));
+    assert!(checked.success(), "{checked:?}");
+    let alone = fulgurite(&["config", "check", "--no-stores"], Some(&file));
+    assert!(alone.stderr.contains("the suffix is not set"), "{alone:?}");
+}
+
 /// The example has every setting with its default value. None of them deserves a note.
 #[test]
 fn the_example_is_checked_without_notes_about_its_lines() {
