@@ -7,7 +7,8 @@
 //!             `--> ReplicationStatus    for cn=Monitor and the command
 //! ```
 //!
-//! `configuration` does the same for `cn=config`, whose entries come into force as a whole.
+//! `configuration` does the same for `cn=config`. Its entries gather in a `told_tree`. They come
+//! into force as a whole.
 //!
 //! The threads block on their sockets. A server has few providers, and a commit waits for the disk
 //! anyhow. So an event loop would save nothing.
@@ -17,3 +18,4 @@ pub(crate) mod directory_source;
 mod filling;
 pub(crate) mod runner;
 mod session;
+mod told_tree;
