@@ -32,6 +32,9 @@ fn objection(settings: &Settings, consumer: &Syncrepl) -> Option<&'static str> {
     if consumer.data == SyncData::AccessLog {
         return Some("there is no log of its operations");
     }
+    if consumer.suffix_massage.is_some() {
+        return Some("its names cannot be moved by suffixmassage");
+    }
     if !*settings.config.content.multi_provider {
         return None;
     }
@@ -227,5 +230,29 @@ fn add_own_tls(global: &Global, link: &mut ProviderLink) {
         tls.certificate_file
             .clone_from(&global.tls_certificate.value);
         tls.key_file.clone_from(&global.tls_key.value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fulgurite_config::Layer;
+
+    use super::*;
+
+    #[test]
+    fn the_configuration_is_not_copied_under_other_names() {
+        let usual = "rid=1 provider=ldap://127.0.0.1:9 type=refreshAndPersist";
+        let consumers = |more: &str| {
+            let text = format!("database config\nrootdn cn=config\nsyncrepl {usual} {more}\n");
+            let layer = Layer::from_slapd_conf_text(&text, "slapd.conf".as_ref()).unwrap();
+            configuration_consumers(&Settings::new(layer).unwrap()).len()
+        };
+        assert_eq!(consumers("searchbase=cn=config"), 1);
+        let moved = "searchbase=\"cn=config,cn=consumer\" suffixmassage=cn=config";
+        assert_eq!(consumers(moved), 0);
+        assert_eq!(
+            consumers("searchbase=cn=config syncdata=accesslog logbase=cn=log"),
+            0
+        );
     }
 }
