@@ -1,7 +1,7 @@
 //! Row 6 of the interop matrix: refreshes that break off in the middle.
 //!
 //! ```text
-//!   our provider --> way that breaks after some entries --> copy
+//!   our provider --> ways that break after some entries --> copies: ours, slapd 2.5, slapd 2.4
 //! ```
 //! A first refresh begins anew. In a later one our provider tells a cookie after each thousand
 //! entries, which slapd stores as well. So less than a tenth of the entries is sent twice. A copy
@@ -10,11 +10,11 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use crate::copies::{PATIENCE, assert_equal_dumps, wait_for};
+use crate::copies::{PATIENCE, Provider, assert_equal_dumps, wait_for};
 use crate::data::SUFFIX;
 use crate::faulty_copies::{Program, Way, consumer, dump, provider};
 use crate::proxy::{Fault, Proxy};
-use crate::stage::{Running, is_ours};
+use crate::stage::{Running, Stage, is_ours};
 
 /// The people of the provider.
 const PEOPLE: u64 = 2_500;
@@ -74,60 +74,89 @@ fn change_people(server: &Running<'_>, count: u64, text: &str) {
     }
 }
 
-/// Breaks refreshes of a copy, and counts the entries that come.
-fn interrupt(program: Program) {
+/// A copy behind a way that breaks.
+struct BrokenCopy {
+    label: String,
+    stage: Stage,
+    proxy: Proxy,
+}
+
+impl BrokenCopy {
+    /// Configures one, if its program is there.
+    fn new(program: Program, provider: &Provider) -> Option<BrokenCopy> {
+        let label = format!("interrupted-{program:?}");
+        let proxy = Proxy::new(provider.port.number());
+        let Some(stage) = consumer(&label, program, Way::Persist, proxy.port) else {
+            println!("{label}: slapd 2.4 is not unpacked");
+            return None;
+        };
+        Some(BrokenCopy {
+            label,
+            stage,
+            proxy,
+        })
+    }
+
+    /// Follows until the copy is equal. Returns the number of entries that came.
+    fn follow(&self, theirs: &Running<'_>, break_after: Option<u64>) -> u64 {
+        let before = self.proxy.entries();
+        if let Some(entries) = break_after {
+            self.proxy.refuse_after(entries);
+        }
+        let ours = self.stage.start();
+        if break_after.is_some() {
+            mend_after_break(&self.proxy);
+        }
+        wait_for(theirs, &ours, &self.stage);
+        let sent = self.proxy.entries() - before;
+        println!("{}: {sent} entries", self.label);
+        ours.stop();
+        sent
+    }
+}
+
+/// Lets all copies do something at once: they wait more than they work.
+fn at_once(copies: &[BrokenCopy], action: impl Fn(&BrokenCopy) + Sync) {
+    std::thread::scope(|scope| {
+        for copy in copies {
+            let action = &action;
+            scope.spawn(move || action(copy));
+        }
+    });
+}
+
+#[test]
+fn copies_go_on_where_they_were() {
     if !is_ours() {
         return;
     }
-    let label = format!("interrupted-{program:?}");
-    let provider = provider(&label, Program::Ours, Way::Persist, "").expect("our program");
+    let provider = provider("interrupted", Program::Ours, Way::Persist, "").expect("our program");
     let file = provider.stage.file("people.ldif", &people());
     let added = provider.stage.tool("a", &["-b", SUFFIX, "-l", &file], "");
     added.well();
-    let proxy = Proxy::new(provider.port.number());
-    let Some(copy) = consumer(&label, program, Way::Persist, proxy.port) else {
-        return println!("{label}: slapd 2.4 is not unpacked");
-    };
+    let programs = [Program::Ours, Program::Slapd, Program::Older];
+    let copies = programs.map(|program| BrokenCopy::new(program, &provider));
+    let copies: Vec<BrokenCopy> = copies.into_iter().flatten().collect();
     let theirs = provider.start();
-    proxy.refuse_after(HALF);
-    let ours = copy.start();
-    mend_after_break(&proxy);
-    wait_for(&theirs, &ours, &copy);
-    let all = PEOPLE + TOP;
-    assert_eq!(proxy.entries(), HALF + all, "a first refresh begins anew");
-    ours.stop();
+    at_once(&copies, |copy| {
+        let sent = copy.follow(&theirs, Some(HALF));
+        let label = &copy.label;
+        assert_eq!(sent, HALF + PEOPLE + TOP, "{label}: it begins anew");
+    });
     change_people(&theirs, PEOPLE, "all");
-    let before = proxy.entries();
-    proxy.refuse_after(BREAK);
-    let ours = copy.start();
-    mend_after_break(&proxy);
-    wait_for(&theirs, &ours, &copy);
-    let sent = proxy.entries() - before;
-    println!("{label}: {sent} entries for {PEOPLE} changes");
-    assert!(sent >= PEOPLE, "all entries came through the proxy");
-    assert!(sent < PEOPLE + PEOPLE / 10, "{sent} entries were sent");
-    ours.stop();
+    at_once(&copies, |copy| {
+        let sent = copy.follow(&theirs, Some(BREAK));
+        let label = &copy.label;
+        assert!(sent >= PEOPLE, "{label}: {sent} entries");
+        assert!(sent < PEOPLE + PEOPLE / 10, "{label}: {sent} entries");
+    });
     change_people(&theirs, CHANGED, "some");
-    let before = proxy.entries();
-    let ours = copy.start();
-    wait_for(&theirs, &ours, &copy);
-    assert_eq!(proxy.entries() - before, CHANGED, "the changed ones");
-    ours.stop();
+    at_once(&copies, |copy| {
+        let sent = copy.follow(&theirs, None);
+        assert_eq!(sent, CHANGED, "{}: the changed ones", copy.label);
+    });
     theirs.stop();
-    assert_equal_dumps(&dump(&provider.stage), &dump(&copy), &copy);
-}
-
-#[test]
-fn our_copy_goes_on_where_it_was() {
-    interrupt(Program::Ours);
-}
-
-#[test]
-fn a_copy_of_slapd_goes_on_where_it_was() {
-    interrupt(Program::Slapd);
-}
-
-#[test]
-fn a_copy_of_older_slapd_goes_on_where_it_was() {
-    interrupt(Program::Older);
+    for copy in &copies {
+        assert_equal_dumps(&dump(&provider.stage), &dump(&copy.stage), &copy.stage);
+    }
 }
