@@ -19,12 +19,23 @@ use crate::faulty_copies::{Program, Way, access_log};
 use crate::proxy::{Fault, Proxy};
 use crate::stage::{Running, Stage, is_ours};
 
-/// The time between the two changes of a conflict with slapd. Closer together, slapd has kept a
-/// parent that had gone.
+/// The time between the two changes of a conflict with slapd, so that their seconds differ.
 const APART: Duration = Duration::from_secs(1);
 
 /// How long servers may need to become equal. Those that differ longer stay so.
 const SETTLE: Duration = Duration::from_secs(15);
+
+/// A conflict after which slapd has the stamps of the earlier change, by the log. It does the
+/// rename after its own later change, and takes the stamps from the record of the rename.
+const RENAMED: &str = "renamed and changed";
+
+/// Conflicts after which slapd may lack an entry that our server keeps, by the log. It does the
+/// deletion that the log has, and no record brings the entry again. docs/replication.md lists this
+/// among the known gaps.
+const LOST_BY_LOG: [&str; 2] = ["deleted and changed", "one name twice"];
+
+/// The attributes that tell the last change of an entry.
+const STAMPS: [&str; 3] = ["entryCSN", "modifiersName", "modifyTimestamp"];
 
 /// Two changes that are made without knowledge of each other. `{u}` is the entry above.
 struct Conflict {
@@ -50,7 +61,7 @@ const CONFLICTS: [Conflict; 10] = [
         second: "dn: cn=x,{u}\nchangetype: modify\nreplace: sn\nsn: second\n-\n\n",
     },
     Conflict {
-        label: "renamed and changed",
+        label: RENAMED,
         first: "dn: cn=x,{u}\nchangetype: modrdn\nnewrdn: cn=first\ndeleteoldrdn: 1\n\n",
         second: "dn: cn=x,{u}\nchangetype: modify\nreplace: description\ndescription: second\n-\n\n",
     },
@@ -105,10 +116,11 @@ impl Pair {
         for (at, stage) in stages.iter().enumerate() {
             let other = proxies[1 - at].port;
             let lines = format!(
-                "{INDEXES}limits * size=unlimited\nsyncrepl rid={} provider=ldap://127.0.0.1:{other} \
+                "{}{INDEXES}limits * size=unlimited\nsyncrepl rid={} provider=ldap://127.0.0.1:{other} \
                  searchbase=\"{SUFFIX}\" bindmethod=simple binddn=\"{ROOT}\" credentials={PASSWORD} \
                  retry=\"1 +\" {}\nmultiprovider on\noverlay syncprov\n\
                  syncprov-checkpoint 1 1\nsyncprov-sessionlog 1000\n",
+                stage.unsynced(),
                 at + 10,
                 way.words()
             );
@@ -159,8 +171,8 @@ impl Pair {
     }
 }
 
-/// Returns the entries of a server, without values that each computes. Glue is shown, without its
-/// number and UUID: each server makes its own.
+/// Returns the entries of a server, without values that each computes. Glue is shown with its name
+/// and its class: each server gives it other stamps.
 fn held(server: &Running<'_>) -> Vec<String> {
     let all = ["-LLL", "-M", "-b", SUFFIX, "(objectClass=*)", "*", "+"];
     // A copy that has not begun has no suffix yet.
@@ -180,10 +192,19 @@ fn held(server: &Running<'_>) -> Vec<String> {
     let shown = entries(&lines.join("\n")).into_iter();
     let shown = shown.map(|entry| {
         let is_glue = entry.lines().any(|line| line == "objectClass: glue");
-        let is_own = |line: &&str| is_glue && line.starts_with("entry");
-        let lines: Vec<&str> = entry.lines().filter(|line| !is_own(line)).collect();
+        let is_shown = |line: &str| line.starts_with("dn: ") || line.starts_with("objectClass: ");
+        let lines = entry.lines();
+        let lines: Vec<&str> = lines.filter(|line| !is_glue || is_shown(line)).collect();
         lines.join("\n")
     });
+    shown.collect()
+}
+
+/// Leaves out what tells the last change of each entry.
+fn without_stamps(entries: Vec<String>) -> Vec<String> {
+    let is_kept = |line: &&str| !STAMPS.contains(&line.split(':').next().unwrap_or_default());
+    let entries = entries.into_iter();
+    let shown = entries.map(|entry| entry.lines().filter(is_kept).collect::<Vec<_>>().join("\n"));
     shown.collect()
 }
 
@@ -194,9 +215,9 @@ fn unit(number: usize) -> String {
 
 /// Plays conflicts in one partition. Returns the entries that differ in the end, of both servers.
 fn play(conflicts: &[Conflict], programs: [Program; 2], way: Way) -> [Vec<String>; 2] {
-    let first = conflicts.first().map_or("", |conflict| conflict.label);
+    let first_label = conflicts.first().map_or("", |conflict| conflict.label);
     let label = format!(
-        "conflict-{:?}-{:?}-{way:?}-{first}",
+        "conflict-{:?}-{:?}-{way:?}-{first_label}",
         programs[0], programs[1]
     );
     let pair = Pair::new(&label.replace(' ', "-"), programs, way, conflicts.len());
@@ -226,9 +247,15 @@ fn play(conflicts: &[Conflict], programs: [Program; 2], way: Way) -> [Vec<String
     let is_apart = before.0 != after.0 && before.1 != after.1 && after.0 != after.1;
     assert!(is_apart, "{label}: a partition");
     pair.set(Fault::None);
+    let loses_stamps =
+        way == Way::Log && first_label == RENAMED && programs.contains(&Program::Slapd);
+    let compared = |server: &Running<'_>| match loses_stamps {
+        true => without_stamps(held(server)),
+        false => held(server),
+    };
     let begun = Instant::now();
     let different = loop {
-        let (first, second) = (held(&one), held(&two));
+        let (first, second) = (compared(&one), compared(&two));
         if first == second && state(&one) == state(&two) {
             break [Vec::new(), Vec::new()];
         }
@@ -276,18 +303,19 @@ fn agrees_with_slapd(conflict: &[Conflict], way: Way) {
     );
 }
 
-/// Plays each conflict with slapd. They wait more than they work, so some run at once.
+/// Plays each conflict with slapd. They wait more than they work, so all run at once.
 fn all_agree_with_slapd(way: Way) {
     if !is_ours() {
         return;
     }
-    for some in CONFLICTS.chunks(5) {
-        std::thread::scope(|scope| {
-            for conflict in some.chunks(1) {
-                scope.spawn(move || agrees_with_slapd(conflict, way));
+    std::thread::scope(|scope| {
+        for conflict in CONFLICTS.chunks(1) {
+            if way == Way::Log && LOST_BY_LOG.contains(&conflict[0].label) {
+                continue;
             }
-        });
-    }
+            scope.spawn(move || agrees_with_slapd(conflict, way));
+        }
+    });
 }
 
 #[test]
@@ -296,7 +324,6 @@ fn our_server_and_slapd_agree_where_two_slapds_do() {
 }
 
 #[test]
-#[ignore = "slapd keeps the entryCSN of a rename here over that of its later change"]
 fn our_server_and_slapd_with_logs_agree_where_two_slapds_do() {
     all_agree_with_slapd(Way::Log);
 }

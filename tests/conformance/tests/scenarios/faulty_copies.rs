@@ -107,8 +107,9 @@ pub(crate) fn provider(label: &str, program: Program, way: Way, overlay: &str) -
 pub(crate) fn consumer(label: &str, program: Program, way: Way, port: u16) -> Option<Stage> {
     let stage = program.stage(&format!("{label}-consumer"))?;
     let lines = format!(
-        "{INDEXES}syncrepl rid=7 provider=ldap://127.0.0.1:{port} searchbase=\"{SUFFIX}\" \
+        "{}{INDEXES}syncrepl rid=7 provider=ldap://127.0.0.1:{port} searchbase=\"{SUFFIX}\" \
          bindmethod=simple binddn=\"{ROOT}\" credentials={PASSWORD} retry=\"1 +\" {}\n",
+        stage.unsynced(),
         way.words()
     );
     stage.configure(&stage.database("db", SUFFIX, &lines));

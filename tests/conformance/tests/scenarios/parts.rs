@@ -114,7 +114,8 @@ impl Part {
         if self.checks_schema {
             line += " schemachecking=on";
         }
-        let lines = format!("{INDEXES}limits * size=unlimited\n{line}\n");
+        let unsynced = stage.unsynced();
+        let lines = format!("{unsynced}{INDEXES}limits * size=unlimited\n{line}\n");
         stage.configure(&stage.database("db", SUFFIX, &lines));
         stage
     }

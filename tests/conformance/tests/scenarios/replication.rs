@@ -80,8 +80,9 @@ fn provider(label: &str) -> Stage {
 fn consumer(label: &str, url: &str, more: &str) -> Stage {
     let stage = Stage::with_original(&format!("{label}-consumer"));
     let lines = format!(
-        "index entryUUID,entryCSN eq\nsyncrepl rid=007 provider={url} bindmethod=simple \
-         binddn=\"{ROOT}\" credentials={PASSWORD} searchbase=\"{SUFFIX}\" retry=\"1 +\" {more}\n"
+        "{}index entryUUID,entryCSN eq\nsyncrepl rid=007 provider={url} bindmethod=simple \
+         binddn=\"{ROOT}\" credentials={PASSWORD} searchbase=\"{SUFFIX}\" retry=\"1 +\" {more}\n",
+        stage.unsynced()
     );
     stage.configure(&stage.database("db", SUFFIX, &lines));
     stage

@@ -173,6 +173,15 @@ impl Stage {
         command
     }
 
+    /// Returns a directive for databases of slapd: it does not wait for the disk. A program that
+    /// is killed loses nothing by that. Our server waits in all tests.
+    pub(crate) fn unsynced(&self) -> &'static str {
+        match self.libraries {
+            Some(_) => "dbnosync\n",
+            None => "",
+        }
+    }
+
     /// Runs `slapd -T<mode>`, reading slapd.conf.
     pub(crate) fn tool(&self, mode: &str, arguments: &[&str], input: &str) -> Ran {
         let mut command = self.command();
