@@ -3,8 +3,9 @@
 
     cargo test --workspace --no-run --message-format=json | scripts/side_by_side.py [FIRST...]
 
-Reads what cargo built, and runs each test program as cargo would: in its package's folder, one
-process a program. FIRST names programs that take long, so that none of them runs alone at the end.
+Reads what cargo built, and runs each test program in its package's folder, as cargo would. It sets
+none of cargo's variables: some build scripts run again in a cargo that a test starts with them. FIRST names programs that take long, so that none
+of them runs alone at the end.
 LANES says how many run at once (default: one more than processors). LIMIT is the time of one
 program in seconds (default 1200).
 
@@ -43,12 +44,10 @@ def built(lines):
 
 def run(program, folder, output):
     """Runs one test program. Returns its status, seconds, and seconds of processors."""
-    environment = dict(os.environ, CARGO_MANIFEST_DIR=folder)
     began = time.monotonic()
     child = subprocess.Popen(
         [program],
         cwd=folder,
-        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,

@@ -21,7 +21,7 @@ step() { # NAME COMMAND...
 began=$SECONDS
 messages=build/test-programs.json
 cargo test --workspace --no-run --message-format json-render-diagnostics > "$messages" || exit 1
-cargo build --workspace --bin compare --bin fulgurite-bench || exit 1
+cargo build --workspace --bin fulgurite --bin compare --bin fulgurite-bench || exit 1
 echo "build: $((SECONDS - began)) s"
 # The tests mostly wait for other programs. So the products of the later steps are built at the same
 # time. A step whose build fails here builds it again, and reports why.
