@@ -23,7 +23,7 @@ use anyhow::{Context as _, bail};
 use fulgurite_ldif::{Action, Reader, ReaderOptions, Record};
 
 use crate::arguments::Load;
-use crate::remote::entries::{is_of_server, push};
+use crate::remote::entries::is_of_server;
 use crate::remote::login::Login;
 use order::{NewEntry, Order};
 use tally::Tally;
@@ -218,22 +218,23 @@ fn entry(record: &Record<'_>, file: &str, tally: &mut Tally) -> anyhow::Result<N
     let (Action::Content(values) | Action::Add(values)) = record.action() else {
         bail!("{file}, line {line}: {dn}: only entries can be loaded; `apply` makes changes");
     };
-    let mut attributes = Vec::new();
+    let mut attributes: Vec<(&str, Vec<&[u8]>)> = Vec::new();
     for value in values {
         let name = value.description;
         if is_of_server(name) {
             tally.has_left_out = true;
-        } else {
-            let is_password = name.eq_ignore_ascii_case("userPassword");
-            if is_password && fulgurite_auth::clear_text(value.value).is_some() {
-                tally.passwords_in_clear += 1;
-            }
-            push(&mut attributes, name, value.value.to_vec());
+            continue;
+        }
+        let is_password = name.eq_ignore_ascii_case("userPassword");
+        if is_password && fulgurite_auth::clear_text(value.value).is_some() {
+            tally.passwords_in_clear += 1;
+        }
+        let mut known = attributes.iter_mut();
+        match known.find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            Some((_, values)) => values.push(value.value),
+            None => attributes.push((name, vec![value.value])),
         }
     }
-    Ok(NewEntry::new(
-        dn,
-        attributes,
-        format!("{file}, line {line}"),
-    ))
+    let place = format!("{file}, line {line}");
+    Ok(NewEntry::new(dn, &attributes, place))
 }

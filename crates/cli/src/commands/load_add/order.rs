@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher as _;
 use std::hash::RandomState;
 
-use crate::remote::entries::NamedValues;
 use fulgurite_client::names::{normal, parent};
+use fulgurite_ldap::{AddRequest, PartialAttribute, Request, UpdateBuf};
 
 /// Entries under way at most. They are in memory.
 const UNDER_WAY_MAX: usize = 8192;
@@ -19,9 +19,8 @@ const UNDER_WAY_MAX: usize = 8192;
 /// An entry to add.
 #[derive(Debug)]
 pub(super) struct NewEntry {
-    /// Its name, as written.
-    pub(super) dn: String,
-    pub(super) attributes: Vec<NamedValues>,
+    /// The request that adds it.
+    request: UpdateBuf,
     /// The file and line it comes from.
     pub(super) place: String,
     /// Its name in one spelling.
@@ -31,27 +30,40 @@ pub(super) struct NewEntry {
 }
 
 impl NewEntry {
-    pub(super) fn new(dn: &str, attributes: Vec<NamedValues>, place: String) -> NewEntry {
+    /// Makes an entry of its attributes, each with its values.
+    pub(super) fn new(dn: &str, attributes: &[(&str, Vec<&[u8]>)], place: String) -> NewEntry {
+        let attributes = attributes
+            .iter()
+            .map(|(name, values)| PartialAttribute::new(name, values));
+        let request = UpdateBuf::add(&AddRequest {
+            dn: dn.as_bytes(),
+            attributes: attributes.collect(),
+        });
         NewEntry {
-            dn: dn.to_owned(),
-            attributes,
+            request,
             place,
             key: normal(dn),
             is_second_try: false,
         }
     }
 
+    /// Returns the request that adds it.
+    pub(super) fn request(&self) -> Request<'_> {
+        self.request.message().request
+    }
+
+    /// Returns its name, as written.
+    pub(super) fn dn(&self) -> String {
+        match self.request() {
+            Request::Add(add) => String::from_utf8_lossy(add.dn).into_owned(),
+            _ => String::new(),
+        }
+    }
+
     /// Returns its bytes in memory, about.
     fn bytes(&self) -> usize {
-        let of_attribute = |(name, values): &NamedValues| {
-            let values = values
-                .iter()
-                .map(|value| value.len() + size_of::<Vec<u8>>());
-            name.len() + size_of::<NamedValues>() + values.sum::<usize>()
-        };
-        let attributes = self.attributes.iter().map(of_attribute);
-        let texts = self.dn.len() + self.place.len() + self.key.len();
-        size_of::<NewEntry>() + texts + attributes.sum::<usize>()
+        let texts = self.request.bytes() + self.place.len() + self.key.len();
+        size_of::<NewEntry>() + texts
     }
 }
 
@@ -182,9 +194,9 @@ mod tests {
     #[test]
     fn orphans_wait_for_parents_that_come_later() {
         let mut order = Order::default();
-        let entry = |dn: &str| NewEntry::new(dn, Vec::new(), format!("line of {dn}"));
+        let entry = |dn: &str| NewEntry::new(dn, &[], format!("line of {dn}"));
         let names = |ready: Vec<NewEntry>| {
-            let mut names: Vec<String> = ready.into_iter().map(|one| one.dn).collect();
+            let mut names: Vec<String> = ready.into_iter().map(|one| one.dn()).collect();
             names.sort();
             names
         };
@@ -193,7 +205,7 @@ mod tests {
         let other = sent(&mut order, "cn=d,ou=a,dc=x");
         let lost = sent(&mut order, "cn=e,ou=none,dc=x");
         assert_eq!(
-            order.take(entry("cn=f,cn=c,ou=a,dc=x")).map(|one| one.dn),
+            order.take(entry("cn=f,cn=c,ou=a,dc=x")).map(|one| one.dn()),
             None
         );
         // The grandchild goes out, comes back, and waits for the child.
@@ -230,19 +242,19 @@ mod tests {
     #[test]
     fn children_wait_for_their_parents() {
         let mut order = Order::default();
-        let entry = |dn: &str| NewEntry::new(dn, Vec::new(), String::new());
-        let sent = |entry: Option<NewEntry>| entry.map(|entry| entry.dn);
+        let entry = |dn: &str| NewEntry::new(dn, &[], String::new());
+        let sent = |entry: Option<NewEntry>| entry.map(|entry| entry.dn());
         assert_eq!(sent(order.take(entry("dc=x"))).as_deref(), Some("dc=x"));
         assert_eq!(sent(order.take(entry("ou=a,DC=X"))), None);
         assert_eq!(sent(order.take(entry("cn=b,ou=a,dc=x"))).as_deref(), None);
         assert_eq!(sent(order.take(entry("dc=y"))).as_deref(), Some("dc=y"));
-        let ready: Vec<String> = order.done("dc=x").into_iter().map(|one| one.dn).collect();
+        let ready: Vec<String> = order.done("dc=x").into_iter().map(|one| one.dn()).collect();
         assert_eq!(ready, ["ou=a,DC=X"]);
         assert_eq!(sent(order.take(entry("cn=c,ou=a,dc=x"))), None);
         let mut ready: Vec<String> = order
             .done("ou=a,dc=x")
             .into_iter()
-            .map(|one| one.dn)
+            .map(|one| one.dn())
             .collect();
         ready.sort();
         assert_eq!(ready, ["cn=b,ou=a,dc=x", "cn=c,ou=a,dc=x"]);

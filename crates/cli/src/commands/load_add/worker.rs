@@ -5,10 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 
 use anyhow::Context as _;
-use fulgurite_client::{
-    Client, LdapResult, PartialAttribute, Request, Response, ResponseMessage, ResultCode,
-};
-use fulgurite_ldap::AddRequest;
+use fulgurite_client::{Client, LdapResult, Response, ResponseMessage, ResultCode};
 
 use super::order::NewEntry;
 use crate::remote::login::Login;
@@ -136,19 +133,7 @@ impl Connection {
     }
 
     fn queue(&mut self, entry: NewEntry) {
-        let values: Vec<Vec<&[u8]>> = entry
-            .attributes
-            .iter()
-            .map(|(_, values)| values.iter().map(Vec::as_slice).collect())
-            .collect();
-        let attributes = entry.attributes.iter().zip(&values);
-        let request = Request::Add(AddRequest {
-            dn: entry.dn.as_bytes(),
-            attributes: attributes
-                .map(|((name, _), values)| PartialAttribute::new(name, values))
-                .collect(),
-        });
-        let id = self.client.queue(&request);
+        let id = self.client.queue(&entry.request());
         self.in_flight.insert(id, entry);
     }
 
@@ -167,7 +152,7 @@ impl Connection {
 }
 
 fn outcome(entry: NewEntry, result: &LdapResult) -> Outcome {
-    let text = || format!("{}: {}: {result}", entry.place, entry.dn);
+    let text = || format!("{}: {}: {result}", entry.place, entry.dn());
     match result.code {
         ResultCode::Success => Outcome::Added(entry.key),
         ResultCode::EntryAlreadyExists => Outcome::Known(entry.key),
