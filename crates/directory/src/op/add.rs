@@ -16,15 +16,29 @@ use crate::write::context::Context;
 
 /// Resolves the request and checks it without a look at entries.
 pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -> OpResult<Entry> {
-    let exists = |text| Err(refuse(ResultCode::EntryAlreadyExists, text));
-    match directory.target(&dn) {
-        NamespaceTarget::RootDse => return exists("root DSE already exists"),
-        NamespaceTarget::Subschema => return exists("subschema subentry already exists"),
-        NamespaceTarget::Outside | NamespaceTarget::Database(_) | NamespaceTarget::Tree(_) => {}
-    }
+    require_free(directory, &dn)?;
     let entry = requested_entry(directory.schema(), dn, request)?;
     directory.updatable(&entry.dn)?;
     Ok(entry)
+}
+
+/// Does the same for an entry that is resolved already.
+pub(crate) fn admit(directory: &Directory, entry: Entry) -> OpResult<Entry> {
+    require_free(directory, &entry.dn)?;
+    directory.updatable(&entry.dn)?;
+    Ok(entry)
+}
+
+/// Fails for the names of generated entries.
+fn require_free(directory: &Directory, dn: &Dn) -> OpResult {
+    let exists = |text| Err(refuse(ResultCode::EntryAlreadyExists, text));
+    match directory.target(dn) {
+        NamespaceTarget::RootDse => exists("root DSE already exists"),
+        NamespaceTarget::Subschema => exists("subschema subentry already exists"),
+        NamespaceTarget::Outside | NamespaceTarget::Database(_) | NamespaceTarget::Tree(_) => {
+            Ok(())
+        }
+    }
 }
 
 /// Adds the entry, or leaves the store unchanged.

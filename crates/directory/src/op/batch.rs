@@ -18,7 +18,7 @@ use std::sync::Arc;
 use fulgurite_ldap::{
     Control, LdapResult, MessageId, Operation, ResultCode, UpdateBuf, encode, failed_update, oid,
 };
-use fulgurite_schema::Dn;
+use fulgurite_schema::{Dn, Entry};
 use fulgurite_store::{RoomFor, Shortage, StoreError, Writer};
 
 use crate::core::database::Database;
@@ -429,7 +429,10 @@ impl Directory {
 
     pub(crate) fn item(&self, request: &WriteRequest) -> BatchItem<'_> {
         match &request.work {
-            WriteWork::Update(update) => self.update_item(&request.session, update, false),
+            WriteWork::Update(update) => {
+                let entry = request.take_entry(self.schema());
+                self.resolved_item(&request.session, update, (entry, false))
+            }
             WriteWork::Password(update) => self.password_item(update),
             WriteWork::Bind(name) => {
                 self.bind_item(request, name, PreparedUpdate::Bind(name.clone()))
@@ -496,9 +499,19 @@ impl Directory {
         update: &UpdateBuf,
         within_transaction: bool,
     ) -> BatchItem<'_> {
+        self.resolved_item(session, update, (None, within_transaction))
+    }
+
+    /// As [`update_item`](Self::update_item). The entry of an add may be resolved already.
+    fn resolved_item(
+        &self,
+        session: &Session,
+        update: &UpdateBuf,
+        (entry, within_transaction): (Option<Entry>, bool),
+    ) -> BatchItem<'_> {
         let message = update.message();
         let response = ResponseForm::Result(message.request.operation());
-        match self.resolve_update(session, &message, within_transaction) {
+        match self.resolve_update(session, &message, (entry, within_transaction)) {
             Ok(update) => BatchItem {
                 modifiers: update.modifiers,
                 prepared: Some(update.prepared),

@@ -1,14 +1,15 @@
 //! The first step of an update: on its way to the writer, or into the queue of its transaction.
 
-use fulgurite_ldap::{LdapResult, Message, ResultCode, UpdateBuf, oid};
+use fulgurite_ldap::{LdapResult, Message, Request, ResultCode, UpdateBuf, oid};
 
-use crate::core::result::{OpResult, refuse};
+use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::core::transaction_queue::unknown_transaction;
 use crate::directory::Directory;
+use crate::op::add;
 use crate::op::transaction::IDENTIFIER;
 use crate::request::controls::RequestControls;
-use crate::write::request::WriteRequest;
+use crate::write::request::{SHORT_BYTES_MAX, WriteRequest};
 
 /// The next step of an update.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ impl Directory {
                 Some(Err(result)) => return UpdateStep::Answered(result),
                 None => {}
             }
-            return UpdateStep::Write(WriteRequest::update(session, update));
+            return UpdateStep::Write(self.write_request(session, message, update));
         }
         let operation = message.request.operation();
         let controls = match RequestControls::decode(operation, &message.controls) {
@@ -62,6 +63,33 @@ impl Directory {
         session.set_transaction(None);
         let text = "the transaction has grown too large and is aborted";
         UpdateStep::Aborted(refuse(ResultCode::AdminLimitExceeded, text))
+    }
+}
+
+impl Directory {
+    /// Makes the request of an update. The entry of a short add is resolved now, because the writer
+    /// is busier than this thread. If that fails, the writer refuses it in its turn.
+    fn write_request(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+        update: UpdateBuf,
+    ) -> WriteRequest {
+        let is_short = update.bytes() <= SHORT_BYTES_MAX;
+        let request = WriteRequest::update(session, update);
+        // A cluster sends the request as it is to the node that leads.
+        let Request::Add(add) = &message.request else {
+            return request;
+        };
+        if !is_short || self.has_orders() {
+            return request;
+        }
+        let schema = self.schema();
+        let dn = result::dn(schema, add.dn);
+        match dn.and_then(|dn| add::requested_entry(schema, dn, add)) {
+            Ok(entry) => request.with_entry(schema, entry),
+            Err(_) => request,
+        }
     }
 }
 

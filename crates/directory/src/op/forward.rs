@@ -40,7 +40,7 @@ impl Directory {
         let dn = result::dn(self.schema(), name).ok()?;
         let (database, _) = self.forwarding(session, &dn)?;
         let kind = RequestKind::Operation(message.request.operation());
-        let referral = match self.resolve_update(session, message, false).err()? {
+        let referral = match self.resolve_update(session, message, (None, false)).err()? {
             referral if referral.code == ResultCode::Referral => referral,
             refusal => return Some(Err(refusal)),
         };

@@ -43,12 +43,13 @@ pub(crate) struct ResolvedUpdate<'d> {
 }
 
 impl Directory {
-    /// Resolves an update and checks all that needs no look at entries.
+    /// Resolves an update and checks all that needs no look at entries. The entry of an add may be
+    /// resolved already.
     pub(crate) fn resolve_update(
         &self,
         session: &Session,
         message: &Message<'_>,
-        within_transaction: bool,
+        (entry, within_transaction): (Option<Entry>, bool),
     ) -> OpResult<ResolvedUpdate<'_>> {
         let operation = message.request.operation();
         let (controls, acting) = self.controls_of(
@@ -62,8 +63,8 @@ impl Directory {
         self.require_password_policy(&controls)?;
         let session = acting.as_ref().unwrap_or(session);
         let mut modifiers = Modifiers::resolve(self.schema(), &controls)?;
-        let dn = self.refuse_generated(session, &message.request)?;
-        let prepared = self.prepare(session, message, dn)?;
+        let dn = self.refuse_generated(session, &message.request, entry.as_ref())?;
+        let prepared = self.prepare(session, message, (dn, entry))?;
         if self.features_of(prepared.0).access_log.is_some() {
             modifiers.logged_controls = control_texts(message.controls.iter());
         }
@@ -76,21 +77,23 @@ impl Directory {
 
     /// Fails for an update that no state of the entries could accept.
     pub(crate) fn check_update(&self, session: &Session, message: &Message<'_>) -> OpResult {
-        self.resolve_update(session, message, true).map(drop)
+        self.resolve_update(session, message, (None, true))
+            .map(drop)
     }
 
-    /// Resolves the request; `dn` is its name if it is parsed already.
+    /// Resolves the request; `dn` is its name if it is parsed already, `entry` that of an add.
     fn prepare(
         &self,
         session: &Session,
         message: &Message<'_>,
-        dn: Option<Dn>,
+        (dn, entry): (Option<Dn>, Option<Entry>),
     ) -> OpResult<(&Database, PreparedUpdate)> {
         let name = |text| dn.map_or_else(|| result::dn(self.schema(), text), Ok);
         let prepared = match &message.request {
-            Request::Add(request) => {
-                PreparedUpdate::Add(add::prepare(self, name(request.dn)?, request)?)
-            }
+            Request::Add(request) => PreparedUpdate::Add(match entry {
+                Some(entry) => add::admit(self, entry)?,
+                None => add::prepare(self, name(request.dn)?, request)?,
+            }),
             Request::Delete(request) => {
                 PreparedUpdate::Delete(delete::prepare(self, name(request.dn)?)?)
             }
@@ -112,25 +115,33 @@ impl Directory {
 
     /// Fails for an update of generated entries. Returns the name of the request if it had to be
     /// parsed.
-    fn refuse_generated(&self, session: &Session, request: &Request<'_>) -> OpResult<Option<Dn>> {
+    fn refuse_generated(
+        &self,
+        session: &Session,
+        request: &Request<'_>,
+        entry: Option<&Entry>,
+    ) -> OpResult<Option<Dn>> {
         let Some(name) = name_of(request) else {
             return Ok(None);
         };
         if self.generated().trees.is_empty() {
             return Ok(None);
         }
-        let Ok(dn) = result::dn(self.schema(), name) else {
-            return Ok(None);
+        let parsed = match entry {
+            Some(_) => None,
+            None => match result::dn(self.schema(), name) {
+                Ok(dn) => Some(dn),
+                Err(_) => return Ok(None),
+            },
         };
-        match self.target(&dn) {
-            NamespaceTarget::Tree(tree) => {
-                let kind = OperationKind::Other(request.operation());
-                self.policy()
-                    .permit(session, Some(&tree.restrictions), kind)?;
-                Err(tree.read_only())
-            }
-            _ => Ok(Some(dn)),
+        let dn = entry.map(|entry| &entry.dn).or(parsed.as_ref());
+        if let Some(NamespaceTarget::Tree(tree)) = dn.map(|dn| self.target(dn)) {
+            let kind = OperationKind::Other(request.operation());
+            self.policy()
+                .permit(session, Some(&tree.restrictions), kind)?;
+            return Err(tree.read_only());
         }
+        Ok(parsed)
     }
 }
 

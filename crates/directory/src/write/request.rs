@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
-use fulgurite_schema::Dn;
+use fulgurite_schema::{Dn, Entry, Schema};
 
 use crate::core::forwarded_bind::ForwardedChange;
 use crate::core::session::Session;
@@ -22,6 +22,15 @@ pub(crate) const SHORT_BYTES_MAX: usize = 16 * 1024;
 pub struct WriteRequest {
     pub(crate) session: Session,
     pub(crate) work: WriteWork,
+    /// The entry of an add, if it could be resolved before the writer's turn.
+    resolved: Option<Arc<ResolvedEntry>>,
+}
+
+/// An entry to add, resolved by a schema on the thread of its connection. So the writer, which is
+/// one for all connections, has less to do.
+pub(crate) struct ResolvedEntry {
+    schema: Arc<Schema>,
+    entry: Mutex<Option<Entry>>,
 }
 
 #[derive(Clone, Debug)]
@@ -110,6 +119,12 @@ impl fmt::Debug for PasswordExchange {
     }
 }
 
+impl fmt::Debug for ResolvedEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResolvedEntry").finish_non_exhaustive()
+    }
+}
+
 impl fmt::Debug for WriteReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WriteReply")
@@ -170,10 +185,39 @@ impl WriteRequest {
     }
 
     pub(crate) fn update(session: &Session, update: UpdateBuf) -> WriteRequest {
+        WriteRequest::of(session, WriteWork::Update(update))
+    }
+
+    pub(crate) fn of(session: &Session, work: WriteWork) -> WriteRequest {
         WriteRequest {
             session: session.clone(),
-            work: WriteWork::Update(update),
+            work,
+            resolved: None,
         }
+    }
+
+    /// Keeps the entry of an add, which the schema has resolved.
+    pub(crate) fn with_entry(mut self, schema: &Arc<Schema>, entry: Entry) -> WriteRequest {
+        debug_assert!(
+            matches!(self.work, WriteWork::Update(_)),
+            "an add is an update"
+        );
+        self.resolved = Some(Arc::new(ResolvedEntry {
+            schema: Arc::clone(schema),
+            entry: Mutex::new(Some(entry)),
+        }));
+        self
+    }
+
+    /// Returns the resolved entry of an add, once. `None` if the schema is another one by now.
+    pub(crate) fn take_entry(&self, schema: &Arc<Schema>) -> Option<Entry> {
+        let resolved = self.resolved.as_ref()?;
+        let is_current = Arc::ptr_eq(&resolved.schema, schema);
+        let mut entry = resolved
+            .entry
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        entry.take().filter(|_| is_current)
     }
 
     /// Makes a request to apply all updates of a transaction, or none; `id` ends it.
@@ -186,42 +230,27 @@ impl WriteRequest {
             !updates.is_empty(),
             "the end of an empty transaction is refused"
         );
-        WriteRequest {
-            session: session.clone(),
-            work: WriteWork::Transaction(id, updates),
-        }
+        WriteRequest::of(session, WriteWork::Transaction(id, updates))
     }
 
     pub(crate) fn password(session: &Session, update: PasswordUpdate) -> WriteRequest {
         debug_assert!(!update.changes.is_empty(), "a new password is a change");
-        WriteRequest {
-            session: session.clone(),
-            work: WriteWork::Password(Box::new(update)),
-        }
+        WriteRequest::of(session, WriteWork::Password(Box::new(update)))
     }
 
     /// Makes the record of a successful bind.
     pub(crate) fn bind(session: &Session, name: Dn) -> WriteRequest {
-        WriteRequest {
-            session: session.clone(),
-            work: WriteWork::Bind(name),
-        }
+        WriteRequest::of(session, WriteWork::Bind(name))
     }
 
     /// Makes a request to judge a bind.
     pub(crate) fn attempt(session: &Session, attempt: Arc<BindAttempt>) -> WriteRequest {
-        WriteRequest {
-            session: session.clone(),
-            work: WriteWork::Attempt(attempt),
-        }
+        WriteRequest::of(session, WriteWork::Attempt(attempt))
     }
 
     /// Makes a request to let another server make an update.
     pub(crate) fn forward(session: &Session, update: Arc<ForwardedUpdate>) -> WriteRequest {
-        WriteRequest {
-            session: session.clone(),
-            work: WriteWork::Forward(update),
-        }
+        WriteRequest::of(session, WriteWork::Forward(update))
     }
 
     /// Returns the update if another server has to make it. Then [`Directory::apply`] answers a
@@ -270,8 +299,28 @@ impl WriteRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fulgurite_ldap::ModifyOperation;
-    use fulgurite_schema::{Attribute, Schema};
+    use fulgurite_ldap::{AddRequest, ModifyOperation};
+    use fulgurite_schema::{Attribute, SchemaBuilder};
+
+    #[test]
+    fn a_resolved_entry_is_taken_once_and_for_its_schema() {
+        let other = SchemaBuilder::standard().build().expect("a schema");
+        let (schema, other) = (Schema::standard(), Arc::new(other));
+        let dn = Dn::parse(&schema, "cn=x").expect("a name");
+        let request = || {
+            let add = AddRequest {
+                dn: b"cn=x",
+                attributes: Vec::new(),
+            };
+            WriteRequest::update(&Session::new(), UpdateBuf::add(&add))
+                .with_entry(&schema, Entry::new(dn.clone()))
+        };
+        let taken = request();
+        let entry = taken.take_entry(&schema).expect("the entry");
+        assert!(entry.dn == dn);
+        assert!(taken.take_entry(&schema).is_none(), "it is gone");
+        assert!(request().take_entry(&other).is_none(), "another schema");
+    }
 
     #[test]
     fn no_form_for_display_has_a_password() {

@@ -90,7 +90,7 @@ impl WriteRequest {
             _ => return Err(WireError("the kind of an update is unknown")),
         };
         reader.end()?;
-        Ok(WriteRequest { session, work })
+        Ok(WriteRequest::of(&session, work))
     }
 }
 

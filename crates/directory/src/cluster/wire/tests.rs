@@ -99,7 +99,7 @@ fn updates_are_read_back_and_no_others() {
     for work in works(&schema) {
         for session in [Session::new(), session()] {
             let work = work.clone();
-            let request = WriteRequest { session, work };
+            let request = WriteRequest::of(&session, work);
             let bytes = request.to_wire(&schema);
             let read = WriteRequest::from_wire(&schema, &bytes).expect("an update");
             assert_eq!(format!("{read:?}"), format!("{request:?}"));
@@ -128,7 +128,7 @@ fn an_attribute_that_the_sequencer_does_not_know_is_refused() {
     let schema = Schema::standard();
     let work = works(&schema).swap_remove(2);
     let session = Session::new();
-    let bytes = WriteRequest { session, work }.to_wire(&schema);
+    let bytes = WriteRequest::of(&session, work).to_wire(&schema);
     let at = bytes.windows(11).position(|part| part == b"description");
     let mut other = bytes;
     other[at.expect("the name is there")] = b'x';
@@ -141,10 +141,7 @@ fn an_attribute_that_the_sequencer_does_not_know_is_refused() {
 fn a_reply_frees_the_session_and_judges_the_bind_at_the_node_of_the_client() {
     let schema = Schema::standard();
     let work = works(&schema).swap_remove(4);
-    let client = WriteRequest {
-        session: session(),
-        work,
-    };
+    let client = WriteRequest::of(&session(), work);
     let at_sequencer = WriteRequest::from_wire(&schema, &client.to_wire(&schema));
     let at_sequencer = at_sequencer.expect("an update");
     let reply = WriteReply {
