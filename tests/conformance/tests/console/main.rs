@@ -3,6 +3,7 @@
 mod attacks;
 mod encrypted;
 mod hostile;
+mod incidents;
 mod rig;
 
 use std::time::{Duration, Instant};

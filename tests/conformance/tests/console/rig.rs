@@ -110,6 +110,14 @@ impl Rig {
         Rig::load_and_serve(folder, &(people() + &crowd()))
     }
 
+    /// Starts a server with a file of settings, and some users in a file, by a command.
+    pub(crate) fn start_by(settings: &str, serve: &mut Command) -> Rig {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(&folder.path().join("fulgurite.toml"), settings);
+        write(&folder.path().join("data.ldif"), DATA);
+        Rig::serve(folder, serve)
+    }
+
     fn load_and_serve(folder: tempfile::TempDir, entries: &str) -> Rig {
         let data = folder.path().join("data.ldif");
         write(&data, entries);
@@ -187,13 +195,13 @@ impl Rig {
 
     /// Sends a request as it is, and returns the response.
     pub(crate) fn ask(&self, request: &[u8]) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("connect");
-        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
-        // The console may close before it has read all.
-        let _ = stream.write_all(request);
-        let mut response = Vec::new();
-        let _ = stream.read_to_end(&mut response);
-        String::from_utf8_lossy(&response).into_owned()
+        send(&self.address, request)
+    }
+
+    /// Asks the listener of figures at an address for a path.
+    pub(crate) fn ask_at(address: &str, path: &str) -> String {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        send(address, request.as_bytes())
     }
 
     /// Sends bytes, closes its side and returns what comes.
@@ -251,6 +259,17 @@ impl Rig {
     }
 }
 
+/// Sends a request as it is, and returns the response.
+fn send(address: &str, request: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).expect("connect");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+    // The other side may close before it has read all.
+    let _ = stream.write_all(request);
+    let mut response = Vec::new();
+    let _ = stream.read_to_end(&mut response);
+    String::from_utf8_lossy(&response).into_owned()
+}
+
 /// Returns the token of a page's forms.
 pub(crate) fn token(page: &str) -> String {
     let token = page.split("name=\"token\" value=\"").nth(1);
@@ -281,7 +300,7 @@ fn crowd() -> String {
     out
 }
 
-fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("write a file");
 }
 
