@@ -4,10 +4,10 @@
     cargo test --workspace --no-run --message-format=json | scripts/side_by_side.py [FIRST...]
 
 Reads what cargo built, and runs each test program in its package's folder, as cargo would. It sets
-none of cargo's variables: some build scripts run again in a cargo that a test starts with them. FIRST names programs that take long, so that none
-of them runs alone at the end.
-LANES says how many run at once (default: one more than processors). LIMIT is the time of one
-program in seconds (default 1200).
+none of cargo's variables: some build scripts run again in a cargo that a test starts with them.
+FIRST names programs that take long, so that none of them runs alone at the end. LANES says how many
+run at once (default: one more than processors). LIMIT is the time of one program in seconds
+(default 1200).
 
 Prints the output of a program when it ends, then its time. Ends with the names of those that failed.
 """
