@@ -37,10 +37,13 @@ impl Store {
     }
 
     /// Returns true if `path` holds an engine file: a store, or a file that [`Store::open`] will
-    /// refuse.
+    /// refuse. A file without any record is none: its maker was killed before the first commit, and
+    /// [`Store::create`] takes it.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
-        path.join("data.mdb").exists()
+        let file = path.join("data.mdb");
+        let length = std::fs::metadata(file).map(|file| file.len());
+        length.is_ok_and(|length| length > 0) && !is_blank(path)
     }
 
     /// Opens the same store with another schema, for a schema that grows while the server runs.
@@ -178,13 +181,23 @@ fn not_a_store(env: &Environment, path: &Path) -> OpenError {
     }
 }
 
-/// Fails for OpenLDAP's database. The look at it changes neither of its files.
+/// Fails for OpenLDAP's database.
 fn refuse_openldap(path: &Path) -> Result<(), OpenError> {
-    let options = Environment::options().read_only(true).no_lock(true);
-    match options.open(path).is_ok_and(|env| is_openldap(&env)) {
+    match look(path).is_some_and(|env| is_openldap(&env)) {
         true => Err(OpenError::OpenLdap { path: path.into() }),
         false => Ok(()),
     }
+}
+
+/// Returns true if there is an environment without any record, named databases included.
+fn is_blank(path: &Path) -> bool {
+    look(path).is_some_and(|env| env.stat().is_ok_and(|main| main.entries == 0))
+}
+
+/// Opens an environment for a look that changes neither of its files. `None` if it cannot be opened.
+fn look(path: &Path) -> Option<Environment> {
+    let options = Environment::options().read_only(true).no_lock(true);
+    options.open(path).ok()
 }
 
 /// Returns true if the environment has OpenLDAP's table of entries.

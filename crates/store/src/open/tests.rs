@@ -85,6 +85,35 @@ fn wrong_settings_are_refused() {
 }
 
 #[test]
+fn files_of_a_process_that_died_before_its_first_commit_are_no_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path();
+    std::fs::write(path.join("data.mdb"), b"").unwrap();
+    assert!(!Store::exists(path));
+    let env = fulgurite::Environment::options().open(path).unwrap();
+    assert!(!Store::exists(path));
+    drop(env);
+    assert!(!Store::exists(path));
+    drop(Store::create(path, &options(), schema()).unwrap());
+    assert!(Store::exists(path));
+    // Data of another program is left alone.
+    let other = tempfile::tempdir().unwrap();
+    let env = fulgurite::Environment::options()
+        .open(other.path())
+        .unwrap();
+    let mut txn = env.write().unwrap();
+    let main = txn.open_database(None).unwrap();
+    txn.put(main, b"key", b"value").unwrap();
+    txn.commit().unwrap();
+    drop(env);
+    assert!(Store::exists(other.path()));
+    assert!(matches!(
+        Store::open(other.path(), &options(), schema()),
+        Err(OpenError::NotAStore { .. })
+    ));
+}
+
+#[test]
 fn a_store_takes_other_suffixes_until_it_has_entries() {
     let TestStore { store, dir } = create();
     let other = || StoreOptions {
