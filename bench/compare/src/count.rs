@@ -11,6 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 
+use crate::costs::{own_costs, touched_code};
 use crate::engines::{Engine, REFERENCE};
 use crate::folders::{Folders, copy_files};
 use crate::rounds::{child_arguments, speak};
@@ -39,6 +40,17 @@ const COUNTED: &[&str] = &[
     "churn",
 ];
 
+/// Workloads whose touched code is counted too. Each has the name of that figure, and a divisor.
+/// Code counts if it runs once in that many operations.
+const CODE: &[(&str, &str, u64)] = &[
+    ("get", "code-get", 10),
+    ("scan", "code-next", 10),
+    ("put-scattered", "code-put", 100),
+];
+
+/// How the files of the libraries that are counted begin.
+const LIBRARY: &str = "liblmdb";
+
 /// Divides the sizes of what is counted.
 pub(crate) const SCALE: u64 = 100;
 
@@ -61,11 +73,18 @@ pub(crate) struct Counting {
     pub(crate) ours: Option<PathBuf>,
 }
 
-/// One operation's count.
+/// One operation's count: of instructions, or of the bytes of code that it touches.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Count {
     pub(crate) workload: String,
     pub(crate) instructions: f64,
+}
+
+impl Count {
+    /// Returns true if it counts bytes of code.
+    fn is_code(&self) -> bool {
+        CODE.iter().any(|(_, name, _)| *name == self.workload)
+    }
 }
 
 /// Returns true if a workload is counted when none is named.
@@ -85,19 +104,20 @@ impl Counting {
     /// Fails if a library is missing, or with valgrind's or the engine's message.
     pub(crate) fn count(&self, engine: &Engine) -> anyhow::Result<Vec<Count>> {
         let mut folders = Folders::new(&self.memory, &self.memory)?;
-        self.workloads
-            .iter()
-            .filter(|workload| engine.plays(workload))
-            .map(|workload| {
-                let instructions = self
-                    .instructions(engine, workload, &mut folders)
-                    .with_context(|| format!("{} of {}", workload.name, engine.title))?;
-                Ok(Count {
-                    workload: workload.name.clone(),
-                    instructions,
-                })
-            })
-            .collect()
+        let (mut counts, mut code) = (Vec::new(), Vec::new());
+        let played = self.workloads.iter();
+        for workload in played.filter(|workload| engine.plays(workload)) {
+            let (instructions, touched) = self
+                .run(engine, workload, &mut folders)
+                .with_context(|| format!("{} of {}", workload.name, engine.title))?;
+            counts.push(Count {
+                workload: workload.name.clone(),
+                instructions,
+            });
+            code.extend(touched);
+        }
+        counts.append(&mut code);
+        Ok(counts)
     }
 
     fn library(&self, engine: &Engine) -> anyhow::Result<PathBuf> {
@@ -130,12 +150,13 @@ impl Counting {
         crate::shared::count(engine.title, &command, &self.project)
     }
 
-    fn instructions(
+    /// Counts the instructions of an operation, and the code that it touches if that is asked.
+    fn run(
         &self,
         engine: &Engine,
         workload: &Workload,
         folders: &mut Folders,
-    ) -> anyhow::Result<f64> {
+    ) -> anyhow::Result<(f64, Option<Count>)> {
         let library = self.library(engine)?;
         let program = std::env::current_exe()?;
         let folder = folders.fresh(Medium::Memory)?;
@@ -155,6 +176,7 @@ impl Counting {
         let mut command = Command::new("valgrind");
         command
             .args(["--tool=callgrind", "--toggle-collect=*bench_measured*"])
+            .args(["--dump-instr=yes", "--dump-line=no", "--compress-pos=no"])
             .arg(format!("--callgrind-out-file={}", counted.display()))
             .arg(&program)
             .args(&arguments);
@@ -167,9 +189,15 @@ impl Counting {
         };
         let total = instructions_outside(&file, own);
         ensure!(total > 0, "nothing was counted");
+        let operations = outcome.operations.max(1);
+        let code = CODE.iter().find(|(name, ..)| *name == workload.name);
+        let code = code.map(|(_, name, share)| Count {
+            workload: (*name).to_owned(),
+            instructions: touched_code(&file, LIBRARY, operations.div_ceil(*share)) as f64,
+        });
         std::fs::remove_dir_all(&folder)?;
         std::fs::remove_dir_all(&copy)?;
-        Ok(total as f64 / outcome.operations.max(1) as f64)
+        Ok((total as f64 / operations as f64, code))
     }
 
     /// The first content of a workload, as LMDB makes it.
@@ -210,39 +238,15 @@ impl Counting {
 
 /// The sum of callgrind's costs, those of one program's own code left out.
 fn instructions_outside(file: &str, program: Option<&Path>) -> u64 {
-    let program = program.map(|path| path.to_string_lossy().into_owned());
-    let mut names = std::collections::HashMap::new();
-    let mut counts = true;
-    let mut is_call = false;
-    let mut total = 0;
-    for line in file.lines() {
-        if let Some(object) = line.strip_prefix("ob=") {
-            // Named once as "(2) /path", then as "(2)".
-            let (id, name) = object.split_once(' ').unwrap_or((object, ""));
-            if !name.is_empty() {
-                names.insert(id.to_owned(), name.to_owned());
-            }
-            counts = program.is_none() || names.get(id) != program.as_ref();
-        } else if line.starts_with("cob=") {
-            let (id, name) = line.split_at(4).1.split_once(' ').unwrap_or_default();
-            if !name.is_empty() {
-                names.insert(id.to_owned(), name.to_owned());
-            }
-        } else if line.starts_with("calls=") {
-            // The next line has what the called function took, which is counted where it is.
-            is_call = true;
-        } else if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) {
-            let cost = line
-                .split(' ')
-                .nth(1)
-                .and_then(|cost| cost.parse::<u64>().ok());
-            if counts && !is_call {
-                total += cost.unwrap_or(0);
-            }
-            is_call = false;
-        }
-    }
-    total
+    let program = program.map(|path| path.to_string_lossy());
+    own_costs(file)
+        .filter(|(place, _)| {
+            program
+                .as_ref()
+                .is_none_or(|program| program != place.object)
+        })
+        .map(|(_, cost)| cost)
+        .sum()
 }
 
 /// A table of counts, as it is kept: a name and a number to a line, comments behind #.
@@ -272,6 +276,11 @@ pub(crate) fn write_bounds(operations: &str, counts: &[Count]) -> String {
         "# Instructions of each operation of {operations}: bounds that may be exceeded by 3 %.\n\
          # `scripts/instructions.sh --update` writes this file; a number that rises needs a reason in the commit.\n",
     );
+    if counts.iter().any(Count::is_code) {
+        out.push_str(
+            "# Rows that begin with \"code\" have the bytes of code that an operation touches.\n",
+        );
+    }
     for count in counts {
         let _ = writeln!(out, "{:16} {:.0}", count.workload, count.instructions);
     }
@@ -290,8 +299,13 @@ pub(crate) fn judge(counts: &[Count], bounds: &[Count]) -> (Vec<String>, Vec<Str
             ));
             continue;
         };
+        let unit = if bound.is_code() {
+            "bytes"
+        } else {
+            "instructions"
+        };
         let change = format!(
-            "{}: {:.0} instructions, {:.0} before",
+            "{}: {:.0} {unit}, {:.0} before",
             bound.workload, count.instructions, bound.instructions
         );
         if count.instructions > bound.instructions * SLACK {
@@ -368,6 +382,18 @@ mod tests {
             ["scan: 104 instructions, 100 before: dearer by 4.0 %"]
         );
         assert_eq!(news, ["put: 40 instructions, 50 before: cheaper by 20.0 %"]);
+    }
+
+    #[test]
+    fn code_that_grew_is_a_fault_too() {
+        let bounds = [count("code-put", 1024.0)];
+        let (faults, _) = judge(&[count("code-put", 1088.0)], &bounds);
+        assert_eq!(
+            faults,
+            ["code-put: 1088 bytes, 1024 before: dearer by 6.2 %"]
+        );
+        assert!(write_bounds("a test", &bounds).contains("bytes of code"));
+        assert!(!write_bounds("a test", &[count("get", 1.0)]).contains("bytes of code"));
     }
 
     #[test]

@@ -12,6 +12,7 @@
 
 mod action;
 mod amounts;
+mod costs;
 mod count;
 mod directory;
 #[allow(unsafe_code, reason = "libraries of C are called")]

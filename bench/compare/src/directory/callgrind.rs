@@ -1,6 +1,5 @@
 //! A server under callgrind, and the files that callgrind leaves.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -8,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 use fulgurite_client::Client;
+
+use crate::costs::{CodePlace, own_costs};
 
 /// The longest wait for the server, which is about fifty times slower under callgrind.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
@@ -130,68 +131,12 @@ impl Dump {
     /// if there is neither, because back-mdb is one object with its store.
     pub(super) fn of_store(&self) -> Option<u64> {
         let mut found = None;
-        for (place, cost) in self.own_costs() {
+        for (place, cost) in own_costs(&self.0) {
             if is_store(place) {
                 *found.get_or_insert(0) += cost;
             }
         }
         found
-    }
-
-    /// Object, function and instructions of each line of costs; those of called functions are at
-    /// their own lines.
-    fn own_costs(&self) -> impl Iterator<Item = (CodePlace<'_>, u64)> {
-        let mut names = Names::default();
-        let mut place = CodePlace::default();
-        let mut is_call = false;
-        self.0.lines().filter_map(move |line| {
-            if let Some(name) = line.strip_prefix("ob=") {
-                place.object = names.objects.text(name);
-            } else if let Some(name) = line.strip_prefix("cob=") {
-                names.objects.text(name);
-            } else if let Some(name) = line.strip_prefix("fn=") {
-                place.function = names.functions.text(name);
-            } else if let Some(name) = line.strip_prefix("cfn=") {
-                names.functions.text(name);
-            } else if line.starts_with("calls=") {
-                is_call = true;
-            } else if line
-                .starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first))
-            {
-                let cost = line.split_whitespace().nth(1)?.parse().ok()?;
-                return (!std::mem::take(&mut is_call)).then_some((place, cost));
-            }
-            None
-        })
-    }
-}
-
-/// Where instructions are.
-#[derive(Debug, Clone, Copy, Default)]
-struct CodePlace<'t> {
-    object: &'t str,
-    function: &'t str,
-}
-
-/// Names of one kind by their numbers. A name has its text once: `(3) text`, later `(3)`.
-#[derive(Debug, Default)]
-struct Numbered<'t>(HashMap<&'t str, &'t str>);
-
-#[derive(Debug, Default)]
-struct Names<'t> {
-    objects: Numbered<'t>,
-    functions: Numbered<'t>,
-}
-
-impl<'t> Numbered<'t> {
-    fn text(&mut self, name: &'t str) -> &'t str {
-        match name.split_once(' ') {
-            Some((number, text)) => {
-                self.0.insert(number, text);
-                text
-            }
-            None => self.0.get(name).copied().unwrap_or_default(),
-        }
     }
 }
 
