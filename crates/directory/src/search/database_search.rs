@@ -263,19 +263,24 @@ impl<'d> DatabaseSearch<'d> {
             return None;
         };
         view.keep_dn_cache(std::mem::take(&mut self.names));
-        let is_plain = repeats && self.is_plain();
-        let part = *self;
+        let rights_class = self.decisions.rights_class();
+        let attribute_rights = std::mem::take(&mut self.attribute_rights);
+        let plain = if repeats && self.is_plain() {
+            let part = *self;
+            Some(Box::new(PlainSearch {
+                database: part.database,
+                decisions: part.decisions,
+                scope: part.base.scope,
+            }))
+        } else {
+            // The part is large, so it is dropped where it is.
+            None
+        };
         Some(Finished {
             view,
-            rights_class: part.decisions.rights_class(),
-            attribute_rights: part.attribute_rights,
-            plain: is_plain.then(|| {
-                Box::new(PlainSearch {
-                    database: part.database,
-                    decisions: part.decisions,
-                    scope: part.base.scope,
-                })
-            }),
+            rights_class,
+            attribute_rights,
+            plain,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::testing::*;
 use crate::{EntryId, IndexSpec, NameLookup, OpenError, Scope, Store, StoreError, StoreOptions};
+use fulgurite::Snapshot as _;
 use fulgurite_schema::{Filter, SchemaBuilder, Truth};
 use std::sync::Arc;
 
