@@ -32,7 +32,12 @@ echo "build: $((SECONDS - began)) s"
 } > build/early.log 2>&1 &
 early=$!
 # These take longest, so they begin first.
-long="scenarios program c_programs founding it backup"
+long="scenarios program c_programs it backup"
+# A cargo that a test starts needs it, as cargo itself would tell it.
+if command -v rustup > /dev/null; then
+    RUSTUP_TOOLCHAIN=$(rustup show active-toolchain | cut -d ' ' -f 1)
+    export RUSTUP_TOOLCHAIN
+fi
 # shellcheck disable=SC2086 # one word per program
 step tests scripts/side_by_side.py $long < "$messages"
 step doc-tests cargo test --workspace --doc --no-fail-fast

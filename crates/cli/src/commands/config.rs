@@ -44,15 +44,15 @@ pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
     if !command.no_stores {
         for database in settings.served_stores() {
             let directory = database.directory()?;
-            if !Store::exists(directory) {
-                println!("note: no store exists in {} yet", directory.display());
-                continue;
-            }
             let options = StoreOptions {
                 read_only: true,
                 indexes: None,
                 ..store_options(database)?
             };
+            if !Store::exists(directory) {
+                println!("note: no store exists in {} yet", directory.display());
+                continue;
+            }
             Store::open(directory, &options, Arc::clone(&schema))
                 .with_context(|| format!("the store in {}", directory.display()))?;
         }
