@@ -280,7 +280,7 @@ fn particulars(stage: &Stage) -> Vec<String> {
     abandon(&server);
     let mut all = entries(&server, "(!(reqType=abandon))");
     // A server may handle the abandon later than the next connection.
-    for _ in 0..100 {
+    for _ in 0..600 {
         let abandoned = entries(&server, "(reqType=abandon)");
         if !abandoned.is_empty() {
             all.extend(abandoned);
