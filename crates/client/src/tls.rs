@@ -60,6 +60,12 @@ pub(crate) fn shake_hands(
     let mut connection = connection.map_err(|error| ClientError::Tls(error.to_string()))?;
     while connection.is_handshaking() {
         let done = connection.complete_io(socket);
+        if done.is_err() {
+            // The alert tells the server why.
+            while connection.wants_write()
+                && connection.write_tls(socket).is_ok_and(|sent| sent > 0)
+            {}
+        }
         done.map_err(|error| match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => ClientError::Timeout,
             ErrorKind::UnexpectedEof => ClientError::Tls("the server hangs up".to_owned()),
