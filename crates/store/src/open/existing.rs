@@ -194,7 +194,7 @@ fn is_blank(path: &Path) -> bool {
     look(path).is_some_and(|env| env.stat().is_ok_and(|main| main.entries == 0))
 }
 
-/// Opens an environment for a look that changes neither of its files. `None` if it cannot be opened.
+/// Opens an environment for a look that changes neither of its files. Returns `None` if it cannot.
 fn look(path: &Path) -> Option<Environment> {
     let options = Environment::options().read_only(true).no_lock(true);
     options.open(path).ok()
