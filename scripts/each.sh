@@ -18,7 +18,7 @@ run_each() { # WORD FOLDER SECONDS [NAMES...] -- [ARGUMENTS...]
     for name in "${names[@]}"; do
         timeout --kill-after=10 "$limit" "$folder/$name.sh" "$@" | tee -a "$summary"
         result=${PIPESTATUS[0]}
-        [ "$result" = 0 ] || status=1
+        [ "$result" = 0 ] || { status=1; echo "$name: ended with status $result"; }
         [ "$result" != 124 ] || echo "$name: took too long: 0 passed, 1 failed, 0 skipped" | tee -a "$summary"
     done
     awk -v word="$word" '
