@@ -4,6 +4,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 for workspace in . fuzz; do cargo fmt --all --check --manifest-path "$workspace/Cargo.toml"; done
 cargo xtask tidy
+# The lock files of all workspaces fit their crates.
+for workspace in . fuzz bindings/python; do
+    cargo metadata --quiet --locked --format-version 1 --manifest-path "$workspace/Cargo.toml" > /dev/null
+done
 for workspace in . fuzz; do
     cargo clippy --quiet --workspace --all-targets --manifest-path "$workspace/Cargo.toml" --target-dir target -- -D warnings
 done
