@@ -154,6 +154,26 @@ fn load_parts(
     (store, loaded)
 }
 
+/// Wipes what a writer does not store: the room between the offsets and the nodes of a page.
+fn without_free_space(mut file: Vec<u8>) -> Vec<u8> {
+    const TREE_PAGES: u16 = 0x01 | 0x02;
+    const PACKED: u16 = 0x20;
+    for page in file.chunks_mut(4096) {
+        let word = |at: usize| u16::from_le_bytes([page[at], page[at + 1]]);
+        let (key_bytes, flags) = (usize::from(word(8)), word(10));
+        let (lower, upper) = (usize::from(word(12)), usize::from(word(14)));
+        let free = match flags & TREE_PAGES {
+            0 => continue,
+            _ if flags & PACKED != 0 => 16 + (lower.max(16) - 16) / 2 * key_bytes..4096,
+            _ => lower..upper,
+        };
+        if let Some(free) = page.get_mut(free) {
+            free.fill(0);
+        }
+    }
+    file
+}
+
 #[test]
 fn the_loaded_file_does_not_depend_on_threads() {
     let mut entries = directory(400);
@@ -172,7 +192,7 @@ fn the_loaded_file_does_not_depend_on_threads() {
         let (store, loaded) = load_parts(&options, &parts);
         assert_eq!(loaded.unwrap(), LoadReport { entries: 404 });
         assert_clean(&store);
-        std::fs::read(store.path().join("data.mdb")).unwrap()
+        without_free_space(std::fs::read(store.path().join("data.mdb")).unwrap())
     });
     outcomes[1..].rotate_left(1);
     assert!(outcomes[0] == outcomes[1] && outcomes[0] == outcomes[2]);
