@@ -46,8 +46,7 @@ step test-lmdb scripts/test-lmdb.sh
 QUICK=1 step programs scripts/programs.sh
 step clients scripts/clients.sh
 step instructions scripts/instructions.sh
-# "test result: ok. Reads lines such as "test result: ok. 21 passed" and "programs: 631 passed, 0
-# failed, 8 skipped".
+# Adds up what cargo says of each test program, and the sums of programs, clients and counts.
 sed -n -e 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored.*/\1 \2 \3/p' \
     -e 's/^[pc][a-z]*s: \([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$log" |
     awk '{ passed += $1; failed += $2; skipped += $3 }

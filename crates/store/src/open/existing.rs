@@ -28,10 +28,11 @@ impl Store {
         options: &StoreOptions,
         schema: Arc<Schema>,
     ) -> Result<Store, OpenError> {
-        if !Store::exists(path) {
-            return Err(OpenError::NotAStore { path: path.into() });
+        match FoundFile::at(path) {
+            FoundFile::None => return Err(OpenError::NotAStore { path: path.into() }),
+            FoundFile::OpenLdap => return Err(OpenError::OpenLdap { path: path.into() }),
+            FoundFile::Other => {}
         }
-        refuse_openldap(path)?;
         let env = Arc::new(open_environment(path, options)?);
         Store::of_environment(env, path, options, schema)
     }
@@ -41,9 +42,7 @@ impl Store {
     /// [`Store::create`] takes it.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
-        let file = path.join("data.mdb");
-        let length = std::fs::metadata(file).map(|file| file.len());
-        length.is_ok_and(|length| length > 0) && !is_blank(path)
+        !matches!(FoundFile::at(path), FoundFile::None)
     }
 
     /// Opens the same store with another schema, for a schema that grows while the server runs.
@@ -181,23 +180,28 @@ fn not_a_store(env: &Environment, path: &Path) -> OpenError {
     }
 }
 
-/// Fails for OpenLDAP's database.
-fn refuse_openldap(path: &Path) -> Result<(), OpenError> {
-    match look(path).is_some_and(|env| is_openldap(&env)) {
-        true => Err(OpenError::OpenLdap { path: path.into() }),
-        false => Ok(()),
+/// The file of a directory, by a look that changes nothing.
+enum FoundFile {
+    /// There is none, or one without any record.
+    None,
+    OpenLdap,
+    /// A store, or a file that cannot be opened as one.
+    Other,
+}
+
+impl FoundFile {
+    fn at(path: &Path) -> FoundFile {
+        let length = std::fs::metadata(path.join("data.mdb")).map(|file| file.len());
+        if length.map_or(true, |length| length == 0) {
+            return FoundFile::None;
+        }
+        let options = Environment::options().read_only(true).no_lock(true);
+        match options.open(path) {
+            Ok(env) if env.stat().is_ok_and(|main| main.entries == 0) => FoundFile::None,
+            Ok(env) if is_openldap(&env) => FoundFile::OpenLdap,
+            Ok(_) | Err(_) => FoundFile::Other,
+        }
     }
-}
-
-/// Returns true if there is an environment without any record, named databases included.
-fn is_blank(path: &Path) -> bool {
-    look(path).is_some_and(|env| env.stat().is_ok_and(|main| main.entries == 0))
-}
-
-/// Opens an environment for a look that changes neither of its files. Returns `None` if it cannot.
-fn look(path: &Path) -> Option<Environment> {
-    let options = Environment::options().read_only(true).no_lock(true);
-    options.open(path).ok()
 }
 
 /// Returns true if the environment has OpenLDAP's table of entries.
