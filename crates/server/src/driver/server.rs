@@ -51,6 +51,12 @@ impl Server {
         if let (None, Some(url)) = (&tls, urls.iter().find(needs_tls)) {
             return Err(TlsError::NoCertificate(url.to_string()).into());
         }
+        // A signal waits for the acceptor from here on instead of ending the process. A script may
+        // send one as soon as it can connect.
+        let signals = settings
+            .handle_signals
+            .then(acceptor::catch_signals)
+            .transpose()?;
         let mut listeners = Vec::new();
         for url in urls {
             let buffers = TcpBufferSizes::of(&settings.tcp_buffers, &url.text);
@@ -62,11 +68,6 @@ impl Server {
         let poll = Poll::new().map_err(ServerError::system("set up polling"))?;
         let waker =
             Waker::new(poll.registry(), STOP).map_err(ServerError::system("set up polling"))?;
-        // From here on a signal waits for the acceptor instead of ending the process.
-        let signals = settings
-            .handle_signals
-            .then(acceptor::catch_signals)
-            .transpose()?;
         Ok(Server {
             live: Arc::new(LiveSettings::new(&settings)),
             settings,

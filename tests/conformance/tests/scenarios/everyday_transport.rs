@@ -125,3 +125,17 @@ fn a_referral_is_an_error_that_names_the_other_server() {
     assert!(told.contains("ask ldap://master.example.com/"), "{told}");
     server.stop();
 }
+
+/// Scripts stop a server as soon as they reach it. Its first listener answers here long before its
+/// last one is open.
+#[test]
+fn a_server_ends_well_as_soon_as_it_is_reached() {
+    let stage = Stage::new("transport-ended-early");
+    stage.configure(&stage.database("db", SUFFIX, ""));
+    let folder = stage.text("").replace('/', "%2F");
+    let sockets: Vec<_> = (0..400)
+        .map(|number| format!("ldapi://{folder}{number}"))
+        .collect();
+    let sockets: Vec<_> = sockets.iter().map(String::as_str).collect();
+    stage.start_at(&sockets).stop();
+}
