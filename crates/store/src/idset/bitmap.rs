@@ -36,13 +36,6 @@ impl Bitmap {
         true
     }
 
-    /// Returns true if a position is set.
-    #[inline]
-    pub(crate) fn contains(&self, low: u16) -> bool {
-        let word = self.words.get(usize::from(low) / 64);
-        word.is_some_and(|word| (word >> (low % 64)) & 1 == 1)
-    }
-
     pub(crate) fn remove(&mut self, low: u16) {
         debug_assert!(usize::from(low) < CHUNK_IDS, "a position is in its chunk");
         if let Some(word) = self.words.get_mut(usize::from(low) / 64) {

@@ -16,9 +16,6 @@ use super::position::CHUNK_IDS;
 use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
 
-/// The cost of a search in an array, in positions that are unpacked.
-const SEARCH_COST: usize = 8;
-
 /// The content of a chunk as stored. Positions out of order or outside the chunk are an error.
 pub(super) enum Content<'a> {
     Array(Result<Vec<u16>, Damage>),
@@ -115,14 +112,6 @@ impl<'a> Chunk<'a> {
                     let word = word.map_or(0, |word| u64::from_le_bytes(*word));
                     (word >> (low % 64)) & 1 == 1
                 });
-            }
-            // A search for each position would cost more than to unpack the array.
-            ARRAY if positions.len() * SEARCH_COST > self.len() => {
-                let mut bits = Bitmap::new();
-                self.numbers().for_each(|low| {
-                    bits.insert(low);
-                });
-                positions.retain(|low| bits.contains(*low));
             }
             _ => {
                 let mut members = self.members();

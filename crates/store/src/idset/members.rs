@@ -3,6 +3,10 @@
 use super::position::CHUNK_IDS;
 use crate::bytes::u64_at;
 
+/// The positions of an array that are compared at once. An array is short, so a walk over blocks
+/// costs less than a search.
+const BLOCK: usize = 8;
+
 /// A test of positions that ascend. A chunk that is damaged may give wrong answers, but no others
 /// than a chunk with other positions.
 #[derive(Debug)]
@@ -28,16 +32,24 @@ impl<'a> Members<'a> {
     }
 
     /// Returns true if the chunk has this position. Positions must be asked in ascending order.
+    #[inline]
     pub(crate) fn contains(&mut self, low: u16) -> bool {
         debug_assert!(usize::from(low) < CHUNK_IDS, "a position is in its chunk");
         match self {
             Members::Array(rest) => {
-                skip_below(rest, |position| u16::from_le_bytes(*position) < low);
-                rest.first()
-                    .is_some_and(|at| u16::from_le_bytes(*at) == low)
+                while let Some((block, behind)) = rest.split_first_chunk::<BLOCK>()
+                    && u16::from_le_bytes(block[BLOCK - 1]) < low
+                {
+                    *rest = behind;
+                }
+                match rest.first_chunk::<BLOCK>() {
+                    // Without an early end the compiler compares a block at once.
+                    Some(block) => block.iter().fold(false, |found, at| found | is(at, low)),
+                    None => rest.iter().any(|at| is(at, low)),
+                }
             }
             Members::Runs(rest) => {
-                skip_below(rest, |[_, _, c, d]| u16::from_le_bytes([*c, *d]) < low);
+                skip_below(rest, low);
                 let first = |[a, b, _, _]: &[u8; 4]| u16::from_le_bytes([*a, *b]);
                 rest.first().is_some_and(|run| first(run) <= low)
             }
@@ -49,12 +61,16 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Removes the items from the front that are `below`. The steps double, because the next item that
-/// is not below is mostly near.
-#[inline]
-fn skip_below<T>(rest: &mut &[T], below: impl Fn(&T) -> bool) {
+fn is(stored: &[u8; 2], low: u16) -> bool {
+    u16::from_le_bytes(*stored) == low
+}
+
+/// Removes the runs from the front that end below `low`. The steps double, because the next run is
+/// mostly near.
+fn skip_below(rest: &mut &[[u8; 4]], low: u16) {
+    let below = |[_, _, c, d]: &[u8; 4]| u16::from_le_bytes([*c, *d]) < low;
     let mut end = 1;
-    while rest.get(end - 1).is_some_and(&below) {
+    while rest.get(end - 1).is_some_and(below) {
         end *= 2;
     }
     debug_assert!(end / 2 <= rest.len(), "steps double within the items");
