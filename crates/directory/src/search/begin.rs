@@ -105,7 +105,7 @@ pub(super) fn begin<'d>(
     };
     let projection = query.projection(directory);
     if let NamespaceTarget::Database(database) = target {
-        let mut output = Output::new(id, projection, query.limits, *cookie_key);
+        let mut output = Box::new(Output::new(id, projection, query.limits, *cookie_key));
         output.page = page.map(Box::new);
         output.dereference = dereference.map(Box::new);
         output.usability = usability.then(|| Box::new(AccountPolicies::of(directory)));

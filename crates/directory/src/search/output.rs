@@ -53,7 +53,7 @@ impl CompleteOutput {
     }
 }
 
-/// The output that the parts of a search share. It moves, so it has rare parts in boxes.
+/// The output that the parts of a search share. It has rare parts in boxes.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) id: MessageId,

@@ -252,8 +252,8 @@ impl<'d> StoredSearch<'d, '_> {
         let full = match start.plan {
             SyncPlan::Full(_) | SyncPlan::Index(_) => {
                 let projection = query.projection(directory);
-                let mut output =
-                    Output::new(query.id, projection, query.limits, database.cookie_key);
+                let output = Output::new(query.id, projection, query.limits, database.cookie_key);
+                let mut output = Box::new(output);
                 output.sync = Some(Box::new(start.entries()));
                 match self.begin(snapshots, SortPlan::none(), output)? {
                     SearchState::Run(mut run) => {

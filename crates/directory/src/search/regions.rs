@@ -32,12 +32,10 @@ pub(crate) struct Regions {
 
 impl Regions {
     pub(crate) fn new(base: EntryId, scope: Scope) -> Regions {
-        let mut regions = Regions {
-            list: Vec::new(),
+        Regions {
+            list: vec![Region { base, scope }],
             by_base: FxHashMap::default(),
-        };
-        regions.list.push(Region { base, scope });
-        regions
+        }
     }
 
     /// Makes regions that cover the whole database.

@@ -134,7 +134,7 @@ impl RepeatableRequest {
         self,
         snapshots: &mut Snapshots<'d>,
         directory: &'d Directory,
-        (plain, output): (PlainSearch<'d>, Output),
+        (plain, output): (PlainSearch<'d>, Box<Output>),
         filter: &Arc<Filter<AttributeSelector>>,
         attribute_rights: AttributeRights,
     ) {

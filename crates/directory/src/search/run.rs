@@ -54,7 +54,7 @@ pub(crate) struct PendingSearch<'d> {
 /// A running search.
 pub(crate) struct SearchRun<'d> {
     directory: &'d Directory,
-    pub(crate) output: Output,
+    pub(crate) output: Box<Output>,
     spec: SearchSpec,
     waiting: VecDeque<PendingSearch<'d>>,
     /// The parts begun so far, by number. A sorted search keeps them to write their entries.
@@ -82,7 +82,7 @@ impl<'d> SearchRun<'d> {
     /// Makes a search that continues in the `waiting` databases.
     pub(crate) fn new(
         directory: &'d Directory,
-        mut output: Output,
+        mut output: Box<Output>,
         spec: SearchSpec,
         plan: SortPlan,
         waiting: VecDeque<PendingSearch<'d>>,

@@ -54,7 +54,7 @@ impl<'d> StoredSearch<'d, '_> {
         &self,
         snapshots: &mut Snapshots<'d>,
         mut plan: SortPlan,
-        mut output: Output,
+        mut output: Box<Output>,
     ) -> OpResult<SearchState<'d>> {
         let failed = |error| result::store(&error);
         let (directory, database, query) = (self.directory, self.database, self.query);

@@ -71,8 +71,8 @@ pub enum Filter<A> {
         attribute: A,
         /// The type's substrings rule.
         rule: &'static MatchingRule,
-        /// The pieces.
-        pieces: SubstringAssertion,
+        /// The pieces. They are shared, because filters are copied and every item has their room.
+        pieces: Arc<SubstringAssertion>,
     },
     /// The entry is one of these, by their numbers in the store, ascending. A search computes them
     /// in advance.

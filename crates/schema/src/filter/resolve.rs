@@ -1,5 +1,7 @@
 //! From a filter as received to one that can be evaluated.
 
+use std::sync::Arc;
+
 use fulgurite_ldap as ldap;
 
 use super::{Assertion, AttributeSelector, Filter};
@@ -53,7 +55,7 @@ fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeS
             Some(Filter::Substrings {
                 attribute,
                 rule,
-                pieces,
+                pieces: Arc::new(pieces),
             })
         }
         ldap::Filter::Extensible(extensible) => extensible_of(schema, extensible),

@@ -189,7 +189,8 @@ impl<'k, 't> MeasuredPosting<'k, 't> {
             _ => 0,
         };
         let mut ids = Vec::with_capacity(room);
-        let mut positions = Vec::new();
+        let first = self.first.as_ref().map_or(0, |(_, chunk)| chunk.len());
+        let mut positions = Vec::with_capacity(first);
         for (number, chunk) in self.chunks() {
             chunk.positions(&mut positions)?;
             for other in others {

@@ -58,7 +58,7 @@ fn resolve(schema: &Schema, item: &Item) -> Filter<AttributeSelector> {
             or_undefined(pieces.ok().map(|pieces| Filter::Substrings {
                 attribute: select(name),
                 rule,
-                pieces,
+                pieces: pieces.into(),
             }))
         }
         Item::Sounds(name, value) => Filter::Approximate {

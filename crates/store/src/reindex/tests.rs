@@ -56,7 +56,7 @@ fn filter(ask: Ask<'_>) -> Filter<AttributeSelector> {
             Filter::Substrings {
                 attribute: mail,
                 rule,
-                pieces: pieces.unwrap(),
+                pieces: pieces.unwrap().into(),
             }
         }
         Ask::Class(name) => Filter::ObjectClass {
