@@ -175,8 +175,13 @@ impl Applier<'_, '_> {
                 csn: held.numbers.values,
                 stamps: &waiting,
             };
-            let joined = self.join(held_side, (&incoming, numbers.values, &told));
+            let mut joined = self.join(held_side, (&incoming, numbers.values, &told));
             let takes_place = numbers.place > held.numbers.place;
+            let keeps = joined.keeps || numbers.place < held.numbers.place;
+            // By the deletion, the other server has forgotten what waits here.
+            if keeps && joined.stamps.deleted.is_some() {
+                joined.stamps.announced = self.own_number(joined.stamps.announced);
+            }
             let sides = [(&row, &before.dn), (given, &incoming.dn)];
             let joined = self.as_told(joined, sides, takes_place);
             return Ok(Some(Cow::Owned(joined)));
