@@ -35,8 +35,11 @@ fn main() {
     let rule = |name| MatchingRule::find(name).expect("a built-in rule");
     let (ignore, names) = (rule("caseIgnoreMatch"), rule("distinguishedNameMatch"));
     let classes = rule("objectIdentifierMatch");
-    let pieces =
-        rule("caseIgnoreSubstringsMatch").substring_assertion(Some(b"jo"), &[b"n do"], Some(b"e"));
+    let pieces = rule("caseIgnoreSubstringsMatch").substring_assertion(
+        Some(b"jo"),
+        [&b"n do"[..]].into_iter(),
+        Some(b"e"),
+    );
     let pieces = pieces.expect("plain pieces");
     let member = b"uid=user.12345,ou=People,dc=example,dc=com";
     let member_normal = names

@@ -11,6 +11,7 @@
 use fulgurite_ldap::Scope;
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The number of regions of one search at most.
 pub(crate) const REGIONS_MAX: usize = 10_000;
@@ -25,7 +26,7 @@ pub(crate) struct Region {
 /// The regions of one search, in the order of the search.
 #[derive(Debug)]
 pub(crate) struct Regions {
-    list: Vec<Region>,
+    list: SmallVec<[Region; 1]>,
     /// Empty until there is a second region, because most searches have one.
     by_base: FxHashMap<EntryId, Vec<usize>>,
 }
@@ -33,7 +34,7 @@ pub(crate) struct Regions {
 impl Regions {
     pub(crate) fn new(base: EntryId, scope: Scope) -> Regions {
         Regions {
-            list: vec![Region { base, scope }],
+            list: SmallVec::from_buf([Region { base, scope }]),
             by_base: FxHashMap::default(),
         }
     }
@@ -41,7 +42,7 @@ impl Regions {
     /// Makes regions that cover the whole database.
     pub(crate) fn whole(view: &View<'_>) -> Result<Regions, StoreError> {
         let mut regions = Regions {
-            list: Vec::new(),
+            list: SmallVec::new(),
             by_base: FxHashMap::default(),
         };
         for suffix in view.store().suffixes() {

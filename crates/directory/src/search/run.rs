@@ -7,6 +7,7 @@ use fulgurite_ldap::control::SortResponse;
 use fulgurite_ldap::{ResultCode, Scope, oid};
 use fulgurite_schema::{AttributeSelector, Dn, Filter};
 use fulgurite_store::StoreError;
+use smallvec::SmallVec;
 
 use super::database_search::{DatabaseSearch, Finished, PartStart, SearchSpec};
 use super::filter_shape::filter_shape;
@@ -58,7 +59,7 @@ pub(crate) struct SearchRun<'d> {
     spec: SearchSpec,
     waiting: VecDeque<PendingSearch<'d>>,
     /// The parts begun so far, by number. A sorted search keeps them to write their entries.
-    parts: Vec<Option<Box<DatabaseSearch<'d>>>>,
+    parts: SmallVec<[Option<Box<DatabaseSearch<'d>>>; 1]>,
     /// The reusable state of a finished part.
     spare: Option<Finished<'d>>,
     sorted_output: Option<Box<SortedOutput>>,
@@ -93,7 +94,7 @@ impl<'d> SearchRun<'d> {
             directory,
             output,
             spec,
-            parts: Vec::with_capacity(1 + waiting.len()),
+            parts: SmallVec::with_capacity(1 + waiting.len()),
             waiting,
             spare: None,
             sorted_output: None,

@@ -127,6 +127,9 @@ impl<'d> StoredSearch<'d, '_> {
     fn glued_searches(&self, base: &Dn) -> VecDeque<PendingSearch<'d>> {
         let databases = &self.directory.core().databases;
         let parts = glue::glued_parts(databases, self.database, base, self.query.request.scope);
+        if parts.is_empty() {
+            return VecDeque::new();
+        }
         let pending = parts.into_iter().map(|part| PendingSearch {
             database: part.database,
             decisions: part.database.decisions(self.session),

@@ -48,9 +48,8 @@ fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeS
         ldap::Filter::Substrings(substrings) => {
             let attribute = schema.describe(substrings.attribute).ok()?;
             let rule = schema.attribute_at(attribute.attribute).substring?;
-            let any: Vec<&[u8]> = substrings.any.iter().collect();
             let pieces = rule
-                .substring_assertion(substrings.initial, &any, substrings.final_)
+                .substring_assertion(substrings.initial, substrings.any.iter(), substrings.final_)
                 .ok()?;
             Some(Filter::Substrings {
                 attribute,

@@ -207,11 +207,11 @@ impl MatchingRule {
     ///
     /// # Errors
     /// [`InvalidValue`] if a piece has no prepared form or the rule is no substrings rule.
-    pub fn substring_assertion(
+    pub fn substring_assertion<'p>(
         &self,
-        initial: Option<&[u8]>,
-        any: &[&[u8]],
-        final_: Option<&[u8]>,
+        initial: Option<&'p [u8]>,
+        any: impl Iterator<Item = &'p [u8]> + Clone,
+        final_: Option<&'p [u8]>,
     ) -> Result<SubstringAssertion, InvalidValue> {
         match self.form.piece {
             Some(prepare) if self.kind == RuleKind::Substrings => {

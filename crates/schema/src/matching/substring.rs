@@ -69,16 +69,16 @@ impl SubstringAssertion {
     }
 
     /// Prepares the pieces of a filter for values in `form`.
-    pub(super) fn prepare(
+    pub(super) fn prepare<'p>(
         prepare: PreparePiece,
-        initial: Option<&[u8]>,
-        any: &[&[u8]],
-        final_: Option<&[u8]>,
+        initial: Option<&'p [u8]>,
+        any: impl Iterator<Item = &'p [u8]> + Clone,
+        final_: Option<&'p [u8]>,
     ) -> Result<SubstringAssertion, InvalidValue> {
         let given = initial
             .map(|piece| (Position::Initial, piece))
             .into_iter()
-            .chain(any.iter().map(|piece| (Position::Any, *piece)))
+            .chain(any.map(|piece| (Position::Any, piece)))
             .chain(final_.map(|piece| (Position::Final, piece)));
         let mut prepared = PieceBuilder {
             prepare,
@@ -126,6 +126,8 @@ impl Pieces {
         let piece = piece.into_boxed_slice();
         match place {
             Position::Initial => self.initial = Some(piece),
+            // Most assertions have one such piece at most.
+            Position::Any if self.any.is_empty() => self.any = vec![Needle::new(piece)],
             Position::Any => self.any.push(Needle::new(piece)),
             Position::Final => self.final_ = Some(piece),
         }

@@ -51,10 +51,9 @@ fn resolve(schema: &Schema, item: &Item) -> Filter<AttributeSelector> {
         }
         Item::Pieces(name, initial, any, last) => {
             let rule = of(name).substring.unwrap();
-            let any: Vec<&[u8]> = any.iter().map(String::as_bytes).collect();
+            let any = any.iter().map(String::as_bytes);
             let initial = initial.as_deref().map(str::as_bytes);
-            let pieces =
-                rule.substring_assertion(initial, &any, last.as_deref().map(str::as_bytes));
+            let pieces = rule.substring_assertion(initial, any, last.as_deref().map(str::as_bytes));
             or_undefined(pieces.ok().map(|pieces| Filter::Substrings {
                 attribute: select(name),
                 rule,

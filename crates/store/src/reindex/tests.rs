@@ -52,7 +52,7 @@ fn filter(ask: Ask<'_>) -> Filter<AttributeSelector> {
         }
         Ask::MailWith(piece) => {
             let rule = of.substring.unwrap();
-            let pieces = rule.substring_assertion(None, &[piece.as_bytes()], None);
+            let pieces = rule.substring_assertion(None, std::iter::once(piece.as_bytes()), None);
             Filter::Substrings {
                 attribute: mail,
                 rule,
