@@ -187,6 +187,12 @@ impl Join<'_> {
 }
 
 impl Joined {
+    /// Returns true if a deletion has made others forget a part that the held state has later. They
+    /// must hear of the outcome. The place is such a part, too.
+    pub(super) fn keeps_forgotten(&self, keeps_place: bool) -> bool {
+        (self.keeps || keeps_place) && self.stamps.deleted.is_some()
+    }
+
     fn compare(&mut self, held: Option<PackedCsn>, given: Option<PackedCsn>) {
         match given {
             Some(csn) if given > held => self.news.push(csn),

@@ -157,6 +157,7 @@ impl Applier<'_, '_> {
         let told_side = (&incoming, numbers.values);
         let decided = self.decide(held_side, told_side, told.as_ref())?;
         let mut joined = decided.joined;
+        let announces = decided.announces || joined.keeps_forgotten(numbers.place < has.place);
         let above = match takes_place {
             true => self.placed(given, &incoming.dn)?.parent(),
             false => held.dn.parent(),
@@ -201,7 +202,6 @@ impl Applier<'_, '_> {
             false => Vec::new(),
         };
         joined.news.extend(numbers.place.filter(|_| takes_place));
-        let keeps = joined.keeps || numbers.place < has.place;
         Ok(Some(Merged {
             id: Some(id),
             entry,
@@ -209,7 +209,7 @@ impl Applier<'_, '_> {
                 values: numbers.values.max(has.values),
                 place: numbers.place.max(has.place),
             },
-            announces: decided.announces || (keeps && joined.stamps.deleted.is_some()),
+            announces,
             stamps: joined.stamps,
             takes_newest,
             takes_place,

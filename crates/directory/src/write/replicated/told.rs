@@ -177,9 +177,7 @@ impl Applier<'_, '_> {
             };
             let mut joined = self.join(held_side, (&incoming, numbers.values, &told));
             let takes_place = numbers.place > held.numbers.place;
-            let keeps = joined.keeps || numbers.place < held.numbers.place;
-            // By the deletion, the other server has forgotten what waits here.
-            if keeps && joined.stamps.deleted.is_some() {
+            if joined.keeps_forgotten(numbers.place < held.numbers.place) {
                 joined.stamps.announced = self.own_number(joined.stamps.announced);
             }
             let sides = [(&row, &before.dn), (given, &incoming.dn)];
