@@ -56,7 +56,7 @@ pub use fulgurite::{Durability, FlushTimes};
 pub use attributes::{AttributeInfo, AttributeTable};
 pub use bind_state::BIND_STATE_ATTRIBUTES;
 pub use changes::{
-    CONTROLS, ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange,
+    ANNOUNCED, CONTROLS, ChangeKind, ChangeOperation, ChangeRecord, CsnVector, LogState, NewChange,
     NewOperation, NewRename, OLD_VALUES, PackedCsn, RESPONSE_CONTROLS, Retention,
 };
 pub use error::{Damage, OpenError, StoreError};

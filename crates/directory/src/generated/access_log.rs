@@ -154,8 +154,9 @@ impl AccessLog {
         at: LogPosition,
         record: &ChangeRecord<'_>,
     ) -> Result<Option<Entry>, StoreError> {
-        let kind = logged_kind(record.kind);
-        let Some(kind) = kind.filter(|kind| self.shows(schema, at, *kind, record.dn)) else {
+        let Some(kind) =
+            logged_kind(record).filter(|kind| self.shows(schema, at, *kind, record.dn))
+        else {
             return Ok(None);
         };
         let class = kind.class();

@@ -95,8 +95,13 @@ impl AuditEntry<'_> {
 ///
 /// A colon comes between two changes of the same kind and attribute.
 pub(super) fn modifications(record: &ChangeRecord<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
-    let operations = record.operations()?;
     let mut texts = Vec::new();
+    for held in record.announced()? {
+        let prefix = format!("{}:+ ", held.attribute);
+        let values = held.values.iter();
+        texts.extend(values.map(|value| [prefix.as_bytes(), value].concat()));
+    }
+    let operations = record.operations()?;
     let mut before = None;
     for operation in &operations {
         let this = (operation.attribute, operation.operator);
@@ -139,9 +144,12 @@ fn comes_before_result(field: u8) -> bool {
     fields.iter().any(|known| known.number() == field)
 }
 
-/// Returns the kind of a change that a client has made.
-pub(crate) fn logged_kind(kind: ChangeKind) -> Option<LoggedKind> {
-    match kind {
+/// Returns the kind under which a change is shown; `None` for one that no client has made.
+///
+/// An announced entry is shown as a new one. Servers that follow the log may have deleted it.
+pub(crate) fn logged_kind(record: &ChangeRecord<'_>) -> Option<LoggedKind> {
+    match record.kind {
+        _ if record.is_announcement() => Some(LoggedKind::Add),
         ChangeKind::Add => Some(LoggedKind::Add),
         ChangeKind::Modify => Some(LoggedKind::Modify),
         ChangeKind::Rename => Some(LoggedKind::Rename),

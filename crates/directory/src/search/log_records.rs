@@ -197,7 +197,7 @@ impl<'v> LogRecords<'v> {
                 return Ok(None);
             }
             if let Some(record) = view.change(store.next)?
-                && let Some(kind) = logged_kind(record.kind)
+                && let Some(kind) = logged_kind(&record)
                 && self.admits(kind, record.time_us, Some(0), Some(record.dn.as_bytes()))
             {
                 let at = LogPosition {

@@ -19,7 +19,7 @@ use crate::support::{
 
 const LOG: &str = "cn=log";
 
-fn logging(options: &mut DirectoryOptions) {
+pub(crate) fn logging(options: &mut DirectoryOptions) {
     let lines = ["logdb cn=log", "logops writes", "logsuccess TRUE"];
     options.databases[0].overlays = vec![overlay("accesslog", &lines)];
     options.access_logs = vec![AccessLogOptions::new(LOG)];

@@ -3,6 +3,7 @@
 use fulgurite_directory::{Conflict, ConflictKind, conflicts};
 use fulgurite_ldap::{ContentAttribute, ContentChange};
 
+use crate::accesslog;
 use crate::replicated::{Copy, csn, reached, unit};
 use crate::support::TOP;
 use crate::sync_consumer::describe;
@@ -235,4 +236,39 @@ fn the_report_has_bounds() {
     apply(&mut copy, &[state(2, &a(), number, "theirs"), told(number)]);
     let left = report(&copy);
     assert!(left.len() <= 1, "the old ones are gone: {}", left.len());
+}
+
+/// Who follows the log has done the deletion, which it names by the DN. The entry that is here must
+/// come back there.
+#[test]
+fn a_log_tells_an_entry_again_that_its_deletion_may_have_taken() {
+    let begin = |copy: &mut Copy| apply(copy, &[unit(1, TOP, 1), unit(2, &a(), 2), reached(2)]);
+    let (first, second) = (later(1), later(2));
+    let changed = state(2, &a(), &second, "changed");
+    let twin = state(3, &a(), &second, "twin");
+    for (label, changes) in [
+        ("kept", [changed.clone(), deletion(2, &first)]),
+        ("back", [deletion(2, &first), changed]),
+        ("the name of another", [twin, told(&second)]),
+    ] {
+        let mut copy = Copy::logging();
+        begin(&mut copy);
+        apply(&mut copy, &changes);
+        let shown = accesslog::records(&copy.world, "(objectClass=auditObject)");
+        let newest = shown.last().expect("a record");
+        let one = |name| newest.get(name).concat();
+        let entry = copy.world.read(&a(), &["*", "+"]);
+        assert_eq!(one("reqType"), "add", "{label}: {newest:?}");
+        assert_eq!(one("reqDN"), a(), "{label}");
+        assert_ne!(one("entryCSN"), second, "{label}: slapd has that number");
+        for name in ["description", "entryCSN", "entryUUID", "objectClass", "ou"] {
+            for value in entry.get(name) {
+                let told = format!("{name}:+ {value}");
+                assert!(
+                    newest.get("reqMod").contains(&told.as_str()),
+                    "{label}: {told}"
+                );
+            }
+        }
+    }
 }

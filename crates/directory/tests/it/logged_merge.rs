@@ -164,28 +164,66 @@ fn a_new_value_stays_if_its_operation_takes_the_old_one_away() {
     }
 }
 
-/// A server that keeps an entry against a deletion logs it again by a new number, without changes.
-/// So does one that moves an entry. The copy may lack what the entry has, and reads it.
+/// A server that keeps an entry against a deletion logs it again by a new number: without changes,
+/// or as if it were new. So does one that moves an entry. The copy may lack what the entry has, and
+/// reads it.
 #[test]
-fn an_entry_is_read_if_an_operation_has_no_changes() {
+fn an_entry_is_read_if_an_operation_tells_it_again() {
     let change = modify(1, 3, &[(ModifyOperation::Add, "l", &["here"])]);
-    let again = |server: u8, number: u32| {
-        ContentChange::Operation(LoggedOperation {
-            uuid: Some([2; 16]),
-            dn: format!("ou=a,{TOP}"),
-            kind: LoggedKind::Modify(Vec::new()),
-            csn: by(server, number),
-        })
-    };
-    let mut copy = run(&[&change]);
-    let expected = state(&copy);
-    let report = copy.apply(&[again(3, 20)]);
-    assert!(report.lost_sync.is_some(), "{report:?}");
-    assert_eq!(state(&copy), expected);
-    // The state of the copy covers the number.
-    let report = copy.apply(&[reached(2), again(1, 2)]);
-    assert_eq!(report.lost_sync, None);
-    assert_eq!(state(&copy), expected);
+    let values = [attribute("ou", &["a"]), attribute("entryCSN", &[&by(1, 2)])];
+    for kind in [
+        LoggedKind::Modify(Vec::new()),
+        LoggedKind::Add(values.to_vec()),
+    ] {
+        let again = |server: u8, number: u32| {
+            ContentChange::Operation(LoggedOperation {
+                uuid: Some([2; 16]),
+                dn: format!("ou=a,{TOP}"),
+                kind: kind.clone(),
+                csn: by(server, number),
+            })
+        };
+        let mut copy = run(&[&change]);
+        let expected = state(&copy);
+        let report = copy.apply(&[again(3, 20)]);
+        assert!(report.lost_sync.is_some(), "{report:?}");
+        assert_eq!(state(&copy), expected);
+        // The state of the copy covers the number.
+        let report = copy.apply(&[reached(2), again(1, 1)]);
+        assert_eq!(report.lost_sync, None);
+        assert_eq!(state(&copy), expected);
+    }
+}
+
+/// slapd notes its state in its log as a change of the suffix, with the number of any change.
+#[test]
+fn the_state_of_a_server_is_no_change_of_an_entry() {
+    let state = LoggedKind::Modify(vec![(
+        ModifyOperation::Replace,
+        attribute("contextCSN", &[&by(1, 9), &by(3, 9)]),
+    )]);
+    for multi_provider in [true, false] {
+        let mut copy = Copy::new(|_| {}, multi_provider);
+        copy.apply(&[unit(1, TOP, 1), reached(2)]);
+        let before = copy.world.read(TOP, &["*", "+"]);
+        let logged = |copy: &Copy| {
+            let view = copy.world.store.snapshot().expect("a snapshot");
+            view.changes().expect("a log").newest
+        };
+        let newest = logged(&copy);
+        // The number may be one of this server, which it had given to a change before.
+        for csn in [by(1, 10), by(2, 11)] {
+            let report = copy.apply(&[ContentChange::Operation(LoggedOperation {
+                uuid: Some([1; 16]),
+                dn: TOP.to_owned(),
+                kind: state.clone(),
+                csn,
+            })]);
+            assert_eq!(report.lost_sync, None);
+        }
+        assert_eq!(copy.world.read(TOP, &["*", "+"]), before);
+        assert_eq!(logged(&copy), newest, "nothing is logged");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use fulgurite_policy::{Origin, Syncrepl};
 use fulgurite_schema::{Builtin, SchemaBuilder};
 use fulgurite_store::{ChangeKind, StoreOptions};
 
+use crate::accesslog;
 use crate::support::{TOP, World};
 
 pub(crate) fn csn(number: u32) -> String {
@@ -39,11 +40,29 @@ impl Copy {
         let mut settings = Syncrepl::new(1, "ldap://h", TOP);
         adjust(&mut settings);
         let schema = SchemaBuilder::standard().builtin(Builtin::PasswordPolicy);
+        let nothing = |_: &mut DirectoryOptions| {};
+        Copy::made(settings, multi_provider, (schema, nothing), options)
+    }
+
+    /// Makes one among several providers, whose log of changes is shown.
+    pub(crate) fn logging() -> Copy {
+        let settings = Syncrepl::new(1, "ldap://h", TOP);
+        let schema = SchemaBuilder::standard().builtin(Builtin::AccessLog);
+        Copy::made(settings, true, (schema, accesslog::logging), |_| {})
+    }
+
+    fn made(
+        settings: Syncrepl,
+        multi_provider: bool,
+        (schema, more): (SchemaBuilder, impl FnOnce(&mut DirectoryOptions)),
+        options: impl FnOnce(&mut StoreOptions),
+    ) -> Copy {
         let schema = Arc::new(schema.build().expect("the built-in schema resolves"));
         let adjust = |options: &mut DirectoryOptions| {
             options.server_id = 2;
+            more(options);
             let overlay = OverlaySettings::new("syncprov", Origin::Default);
-            options.databases[0].overlays = vec![overlay];
+            options.databases[0].overlays.push(overlay);
             let replication = &mut options.databases[0].replication;
             replication.consumers = vec![settings.clone()];
             replication.multi_provider = multi_provider;

@@ -43,8 +43,8 @@ pub(crate) use key::{
     BY_CSN, HAS_END, change_key, change_of_key, csn_key, tombstone_key, tombstone_of_key, uuid_key,
 };
 pub use record::{
-    CONTROLS, ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation, NewRename,
-    OLD_VALUES, RESPONSE_CONTROLS,
+    ANNOUNCED, CONTROLS, ChangeKind, ChangeOperation, ChangeRecord, NewChange, NewOperation,
+    NewRename, OLD_VALUES, RESPONSE_CONTROLS,
 };
 pub use retention::Retention;
 pub(crate) use retention::SharedRetention;

@@ -30,6 +30,9 @@ pub const CONTROLS: u8 = b'c';
 /// The operator of the texts of the response's controls. It has no attribute either.
 pub const RESPONSE_CONTROLS: u8 = b'r';
 
+/// The operator of values that an announced entry has, which change nothing.
+pub const ANNOUNCED: u8 = b'a';
+
 /// The attribute that names the author.
 const MODIFIERS_NAME: &str = "modifiersName";
 
@@ -105,7 +108,7 @@ pub struct NewRename<'a> {
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
     /// The operator: `+`, `-`, `=` or `#`, or [`OLD_VALUES`] for values from before the change, or
-    /// [`CONTROLS`] or [`RESPONSE_CONTROLS`].
+    /// [`CONTROLS`] or [`RESPONSE_CONTROLS`], or [`ANNOUNCED`] for values that the entry has.
     pub operator: u8,
     /// The attribute's description.
     pub attribute: std::borrow::Cow<'a, str>,
@@ -292,9 +295,8 @@ impl<'a> ChangeRecord<'a> {
     }
 
     fn texts(&self, operator: u8) -> Result<Vec<&'a [u8]>, StoreError> {
-        let mut operations = self.all_operations()?;
-        operations.retain(|operation| operation.operator == operator);
-        let texts = operations.into_iter().flat_map(|noted| noted.values);
+        let texts = self.notes(operator)?;
+        let texts = texts.into_iter().flat_map(|noted| noted.values);
         Ok(texts.collect())
     }
 
@@ -303,8 +305,25 @@ impl<'a> ChangeRecord<'a> {
     /// # Errors
     /// [`StoreError::Damaged`].
     pub fn old_values(&self) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
+        self.notes(OLD_VALUES)
+    }
+
+    /// Returns true if the record has the attributes of an entry that was announced.
+    pub fn is_announcement(&self) -> bool {
+        self.operation_count > 0 && self.operations.first() == Some(&ANNOUNCED)
+    }
+
+    /// Returns the attributes of an entry that was announced, if the record has them.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn announced(&self) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
+        self.notes(ANNOUNCED)
+    }
+
+    fn notes(&self, operator: u8) -> Result<Vec<ChangeOperation<'a>>, StoreError> {
         let mut operations = self.all_operations()?;
-        operations.retain(|operation| operation.operator == OLD_VALUES);
+        operations.retain(|operation| operation.operator == operator);
         Ok(operations)
     }
 
@@ -340,7 +359,10 @@ impl<'a> ChangeRecord<'a> {
 
 /// Returns true for the operator of facts that change nothing.
 fn is_note(operator: u8) -> bool {
-    matches!(operator, OLD_VALUES | CONTROLS | RESPONSE_CONTROLS)
+    matches!(
+        operator,
+        OLD_VALUES | CONTROLS | RESPONSE_CONTROLS | ANNOUNCED
+    )
 }
 
 fn operation<'a>(bytes: &mut &'a [u8]) -> Option<ChangeOperation<'a>> {

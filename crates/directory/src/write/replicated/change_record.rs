@@ -19,7 +19,7 @@ use fulgurite_ldap::control::EntryUuid;
 use fulgurite_ldap::{LoggedKind, LoggedOperation};
 use fulgurite_schema::{Attribute, Dn, Entry};
 use fulgurite_store::{
-    ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn, Tombstone,
+    ANNOUNCED, ChangeKind, EntryId, NewChange, NewOperation, NewRename, PackedCsn, Tombstone,
 };
 
 use super::applier::Applier;
@@ -196,6 +196,9 @@ impl Applier<'_, '_> {
     }
 
     /// Logs that an entry is where it is by a change with this number.
+    ///
+    /// Such a record with a number of this server announces the entry. For those who follow an
+    /// access log it has the values: by that log they may have deleted the entry.
     pub(super) fn log_place(
         &mut self,
         id: EntryId,
@@ -208,6 +211,19 @@ impl Applier<'_, '_> {
         if let Some(operation) = self.logged_as(&identity, number) {
             return self.log_operation(id, (identity, entry), (entry, number), &operation);
         }
+        let own = self.core.csn.server();
+        let is_announced = number.is_some_and(|csn| csn.server() == own);
+        let held = match is_announced && self.database.audit_context.is_some() {
+            true => entry.attributes.as_slice(),
+            false => &[],
+        };
+        let schema = &self.core.schema;
+        let operations = held.iter().map(|held| NewOperation {
+            operator: ANNOUNCED,
+            attribute: held.description.text(schema),
+            values: &held.values,
+        });
+        let operations: Vec<_> = operations.collect();
         self.log(&RecordParts {
             kind: ChangeKind::Modify,
             id,
@@ -217,7 +233,7 @@ impl Applier<'_, '_> {
             author: "",
             dn: entry.dn.pretty(),
             rename: None,
-            operations: &[],
+            operations: &operations,
         })
         .map(drop)
     }

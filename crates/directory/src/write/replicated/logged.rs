@@ -60,13 +60,7 @@ impl Applier<'_, '_> {
             // It is what the log says.
             (LoggedKind::Delete, None) => Ok(()),
             (_, None) => lost(&dn, "no such entry"),
-            (LoggedKind::Modify(list), Some(id)) => {
-                let held = self.copy_of(id)?;
-                let entry = self.changed(held.clone(), list)?;
-                let checked = self.checked(entry)?;
-                self.writer.modify(id, &checked)?;
-                self.log_change(id, &held, checked.entry())
-            }
+            (LoggedKind::Modify(list), Some(id)) => self.logged_modify(id, list),
             (LoggedKind::Rename { .. }, Some(id)) => self.logged_rename(id, operation),
         }
     }
@@ -88,11 +82,23 @@ impl Applier<'_, '_> {
         self.add(entry).map(drop)
     }
 
+    fn logged_modify(&mut self, id: EntryId, list: &LoggedChanges) -> ContentResult {
+        let held = self.copy_of(id)?;
+        let changes = self.resolved(&held.dn, list)?;
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let entry = self.changed(held.clone(), &changes)?;
+        let checked = self.checked(entry)?;
+        self.writer.modify(id, &checked)?;
+        self.log_change(id, &held, checked.entry())
+    }
+
     /// Returns an entry with logged changes.
-    fn changed(&self, mut entry: Entry, list: &LoggedChanges) -> ContentResult<Entry> {
+    fn changed(&self, mut entry: Entry, changes: &[Change]) -> ContentResult<Entry> {
         let schema = &self.core.schema;
         let mut large = MultiValueAttributes::none();
-        for change in &self.resolved(&entry.dn, list)? {
+        for change in changes {
             // Binds here have changed these values in another way.
             let permissive = self.core.types.is_of_binds(&change.attribute.description);
             let change = std::slice::from_ref(change);
@@ -104,7 +110,8 @@ impl Applier<'_, '_> {
         Ok(entry)
     }
 
-    /// Resolves logged changes of an entry.
+    /// Resolves logged changes of an entry. None are left of the state that slapd notes in the log
+    /// as a change of the suffix.
     pub(super) fn resolved(&self, dn: &Dn, list: &LoggedChanges) -> ContentResult<Vec<Change>> {
         let mut resolved = Vec::with_capacity(list.len());
         for (operation, attribute) in list {
@@ -175,7 +182,8 @@ impl Applier<'_, '_> {
         let avas = avas.filter(|ava| held.has_value(schema, ava.attribute, ava.value));
         let kept: Vec<_> = avas.map(|ava| ava.attribute).collect();
         entry.add_missing_rdn_values(schema);
-        let entry = self.changed(entry, changes)?;
+        let changes = self.resolved(&entry.dn, changes)?;
+        let entry = self.changed(entry, &changes)?;
         if let Some(holder) = self.writer.find(&entry.dn)?.entry()
             && holder != id
             && !self.is_glue(holder)?

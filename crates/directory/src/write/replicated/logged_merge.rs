@@ -25,6 +25,9 @@ use crate::write::multi_value::MultiValueAttributes;
 /// The attribute with the identity of a new entry.
 const ENTRY_UUID: &str = "entryUUID";
 
+/// The attribute with the number of a new entry.
+const ENTRY_CSN: &str = "entryCSN";
+
 impl Applier<'_, '_> {
     /// Returns the entry of an operation: that of its UUID, or else of its name.
     pub(super) fn target(
@@ -44,15 +47,17 @@ impl Applier<'_, '_> {
         operation: &LoggedOperation,
         attributes: &[ContentAttribute],
     ) -> ContentResult {
-        let named = attributes
-            .iter()
-            .find(|held| held.description.eq_ignore_ascii_case(ENTRY_UUID));
-        let named = named.and_then(|held| held.values.first());
+        let named = first_value(attributes, ENTRY_UUID);
         let named = named.and_then(|text| uuid::Uuid::try_parse_ascii(text).ok());
         let uuid = operation.uuid.or(named.map(uuid::Uuid::into_bytes));
         let Some(uuid) = uuid else {
             return lost(&self.name_of(&operation.dn)?, "a new entry has no UUID");
         };
+        let number = first_value(attributes, ENTRY_CSN);
+        if number.is_some_and(|number| number != operation.csn.as_bytes()) {
+            let found = self.entry_of(&uuid)?;
+            return self.told_again(operation, found);
+        }
         let given = ContentEntry {
             uuid,
             dn: operation.dn.clone(),
@@ -118,24 +123,17 @@ impl Applier<'_, '_> {
         list: &LoggedChanges,
     ) -> ContentResult {
         if list.is_empty() {
-            // The provider says that the entry is there, or where. Its number is not that of the
-            // values. Only the entry has all that this copy may lack.
-            self.content.named.insert(id);
-            let number = PackedCsn::parse(operation.csn.as_bytes());
-            return match self.is_news(number) {
-                true => lost(
-                    &self.copy_of(id)?.dn,
-                    "the provider tells the entry once more",
-                ),
-                false => Ok(()),
-            };
+            return self.told_again(operation, Some(id));
         }
         let held = self.copy_of(id)?;
+        let changes = self.resolved(&held.dn, list)?;
+        if changes.is_empty() {
+            return Ok(());
+        }
         let (uuid, csn) = self.numbered(&held, operation)?;
         let (schema, types) = (&self.core.schema, &self.core.types);
         let has = self.number_of(&held);
         let own = stamps_of(self.writer, &uuid, has)?;
-        let changes = self.resolved(&held.dn, list)?;
         self.require_mergeable(&held.dn, (&own, csn), &changes)?;
         let parts = changes.iter();
         let parts = parts.filter(|change| !types.is_stamp(&change.attribute.description));
@@ -159,6 +157,22 @@ impl Applier<'_, '_> {
         }
         self.change_values(id, &held, joined.entry, (Some(csn), true))?;
         Ok(put_stamps(self.writer, &uuid, &joined.stamps)?)
+    }
+
+    /// Takes an operation by which the provider says that an entry is there, or where. Its number
+    /// is not that of the values. Only the entry has all that this copy may lack.
+    fn told_again(&mut self, operation: &LoggedOperation, found: Option<EntryId>) -> ContentResult {
+        let number = PackedCsn::parse(operation.csn.as_bytes());
+        if let Some(id) = found {
+            self.content.named.insert(id);
+        }
+        match self.is_news(number) {
+            true => lost(
+                &self.name_of(&operation.dn)?,
+                "the provider tells the entry once more",
+            ),
+            false => Ok(()),
+        }
     }
 
     /// Numbers the parts of an entry that a logged operation has given another name.
@@ -266,4 +280,11 @@ impl Applier<'_, '_> {
         }
         Ok(entry)
     }
+}
+
+/// Returns the first value of the attribute of this name.
+fn first_value<'a>(attributes: &'a [ContentAttribute], name: &str) -> Option<&'a [u8]> {
+    let mut attributes = attributes.iter();
+    let held = attributes.find(|held| held.description.eq_ignore_ascii_case(name))?;
+    held.values.first().map(Vec::as_slice)
 }

@@ -94,7 +94,7 @@ impl Applier<'_, '_> {
             }
             None => Some(self.newcomer(given, incoming, numbers)?),
         };
-        let Some(merged) = merged else {
+        let Some(mut merged) = merged else {
             return self.release(&given.uuid);
         };
         let holder = self.writer.find(&merged.entry.dn)?.entry();
@@ -107,7 +107,7 @@ impl Applier<'_, '_> {
             return self.wait(given, numbers);
         }
         let freed = match holder {
-            Some(holder) => match self.contend(holder, given, &merged)? {
+            Some(holder) => match self.contend(holder, given, &mut merged)? {
                 Contest::Lost => return self.release(&given.uuid),
                 Contest::Won(freed) => freed,
             },
@@ -253,7 +253,7 @@ impl Applier<'_, '_> {
         &mut self,
         holder: EntryId,
         given: &ContentEntry,
-        merged: &Merged,
+        merged: &mut Merged,
     ) -> ContentResult<Contest> {
         let mut held = self.copy_of(holder)?;
         let uuid = self.uuid_of(&held);
@@ -275,6 +275,8 @@ impl Applier<'_, '_> {
         let held_number = self.number_of(&held);
         if newcomer > (held_number, uuid.unwrap_or_default()) {
             self.drop_loser(holder, merged.numbers.values)?;
+            // An access log names the loser, so who follows it deletes what has the name there.
+            merged.announces |= self.database.audit_context.is_some();
             return Ok(Contest::Won(None));
         }
         let name = merged.entry.dn.pretty();
