@@ -8,10 +8,10 @@ use core::time::Duration;
 
 use super::sync::OnceLock;
 
-/// Lets the thread sleep for that long at least.
+/// Lets the thread sleep for that long at least, but for no more than 68 years.
 pub fn sleep(time: Duration) {
     let mut left = libc::timespec {
-        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX).into(),
         tv_nsec: libc::c_long::from(time.subsec_nanos().cast_signed()),
     };
     loop {
