@@ -27,8 +27,11 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 /// The time that a change waits for others at most.
 const BATCH_PAUSE_MAX: Duration = Duration::from_millis(20);
 /// A pause between two transactions, as a multiple of the time that the first took. So a consumer
-/// that falls behind gathers more, and one that keeps up stores each change at once.
+/// that falls behind gathers more.
 const BATCH_PAUSE: u32 = 4;
+/// Changes of a transaction after which there is no pause. So a consumer that keeps up stores each
+/// change at once, even on a slow disk.
+const PAUSELESS_CHANGES_MAX: usize = 8;
 /// The time between looks at the wish to stop.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// The time between tries of the quarantine.
@@ -259,10 +262,13 @@ impl<'l> Session<'l> {
         let is_due = !self.pending.is_empty() && self.stored_at.elapsed() >= self.pause && !more;
         let is_waiting = self.consumer.status().phase == Phase::Waiting;
         if is_full || is_due || is_waiting {
-            let begun = Instant::now();
+            let (begun, changes) = (Instant::now(), self.pending.len());
             self.store()?;
             self.stored_at = Instant::now();
-            self.pause = (begun.elapsed() * BATCH_PAUSE).min(BATCH_PAUSE_MAX);
+            self.pause = match changes {
+                0..=PAUSELESS_CHANGES_MAX => Duration::ZERO,
+                _ => (begun.elapsed() * BATCH_PAUSE).min(BATCH_PAUSE_MAX),
+            };
         }
         if self.fill.is_none() && self.tried_quarantine.elapsed() >= QUARANTINE_EVERY {
             self.tried_quarantine = Instant::now();
