@@ -52,6 +52,16 @@ says() { # WHAT EXPECTED COMMAND...
     fi
 }
 
+# Ends without a failure where a language or a package is not installed.
+need() { # WHAT COMMAND...
+    local what=$1
+    shift
+    if ! "$@" >> "$log" 2>&1; then
+        printf '%-10s %-34s %4d passed, 0 failed, 1 skipped; %s is missing\n' "$program" "" 0 "$what"
+        exit 0
+    fi
+}
+
 free_port() {
     local port
     while port=$((20000 + RANDOM % 12000)); do

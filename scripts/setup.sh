@@ -119,28 +119,53 @@ need_promtool() {
     echo "setup: promtool is unpacked in build/promtool"
 }
 
-# slapd 2.4.57 of Debian 11, the last release with back-hdb and back-bdb, in build/slapd-2.4/root.
-# apt reads that release's list into a folder here; the machine's own lists stay as they are.
-need_hdb() {
-    local folder=$PWD/build/slapd-2.4 mirror
-    [ ! -e "$folder/.complete" ] || return 0
-    rm -rf "$folder"
-    mkdir -p "$folder/apt/state/lists/partial" "$folder/apt/cache/archives/partial" "$folder/packages"
+# Lets apt read another list than the machine's, into FOLDER/apt. The array `elsewhere` is that apt.
+apt_elsewhere() { # FOLDER KIND SUITE
+    local folder=$1 mirror
+    rm -rf "$folder/apt"
+    mkdir -p "$folder/apt/state/lists/partial" "$folder/apt/cache/archives/partial"
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -m1 '/debian/*$' || true)
-    echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian} bullseye main" \
+    echo "$2 [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:-http://deb.debian.org/debian} $3 main" \
         > "$folder/apt/sources.list"
-    local apt=(apt-get -qq -o "Dir::Etc::SourceList=$folder/apt/sources.list" -o Dir::Etc::SourceParts=-
+    elsewhere=(apt-get -qq -o "Dir::Etc::SourceList=$folder/apt/sources.list" -o Dir::Etc::SourceParts=-
         -o "Dir::State=$folder/apt/state" -o Dir::State::status=/dev/null -o "Dir::Cache=$folder/apt/cache"
         -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any)
+    "${elsewhere[@]}" update >/dev/null 2>&1
+}
+
+# slapd 2.4.57 of Debian 11, the last release with back-hdb and back-bdb, in build/slapd-2.4/root.
+need_hdb() {
+    local folder=$PWD/build/slapd-2.4
+    [ ! -e "$folder/.complete" ] || return 0
+    rm -rf "$folder"
+    mkdir -p "$folder/packages"
     (
         cd "$folder/packages"
-        "${apt[@]}" update >/dev/null 2>&1 || exit 1
-        "${apt[@]}" download slapd libldap-2.4-2 libdb5.3 libltdl7 libodbc1 libperl5.32 libwrap0 >/dev/null 2>&1 || exit 1
+        apt_elsewhere "$folder" deb bullseye || exit 1
+        "${elsewhere[@]}" download slapd libldap-2.4-2 libdb5.3 libltdl7 libodbc1 libperl5.32 libwrap0 >/dev/null 2>&1 || exit 1
         for package in *.deb; do dpkg -x "$package" ../root; done
     ) || { echo "setup: slapd 2.4 of Debian 11 is not to be had here; the bench and some tests do without" >&2; return 0; }
     rm -rf "$folder/packages" "$folder/apt"
     touch "$folder/.complete"
     echo "setup: slapd 2.4 with back-hdb and back-bdb is unpacked in build/slapd-2.4"
+}
+
+# The sources of a package of Debian, as their authors released them, in build/programs/sources.
+need_debian_source() { # PACKAGE
+    local folder=$PWD/build/programs/sources
+    [ ! -e "$folder/$1/.complete" ] || return 0
+    rm -rf "${folder:?}/$1"
+    mkdir -p "$folder/$1"
+    (
+        cd "$folder"
+        apt_elsewhere "$folder" deb-src "$(. /etc/os-release && echo "$VERSION_CODENAME")" || exit 1
+        "${elsewhere[@]}" source --tar-only "$1" >/dev/null 2>&1 || exit 1
+        tar -C "$1" --strip-components=1 -xf "$1"_*.orig.tar.*
+        rm "$1"_*.orig.tar.*
+    ) || { echo "setup: the source of $1 is not to be had here; its recipe is skipped" >&2; return 0; }
+    rm -rf "$folder/apt"
+    touch "$folder/$1/.complete"
+    echo "setup: the source of $1 is in $folder/$1"
 }
 
 # 389 Directory Server in build/389-ds/root, with those of its libraries that this machine lacks.
@@ -394,6 +419,13 @@ need_programs() {
     source_of lmdb "$reference_release" >/dev/null
 }
 
+# Recipes that build their program need these; a quick run leaves them out.
+need_built_programs() {
+    need gcc make libssl-dev
+    need_reference_lmdb
+    need_debian_source cyrus-sasl2
+}
+
 case "${1:-all}" in
     rust) need_rust ;;
     lint) need_rust; need g++; need_linters ;;
@@ -441,6 +473,6 @@ case "${1:-all}" in
         need_debian_clients
         need_memcached_clients
         ;;
-    programs) need_rust; need_programs ;;
+    programs) need_rust; need_programs; need_built_programs ;;
     *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, package, site, release, clients, programs, cross, hdb, bench and all" >&2; exit 2 ;;
 esac

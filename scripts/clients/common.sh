@@ -25,16 +25,6 @@ export SUFFIX ROOT_DN ROOT_PASSWORD USER_DN USER_PASSWORD
 # Succeeds if other users can enter the folder of this test. They cannot where the clone is private.
 enterable() { setpriv --reuid daemon --clear-groups test -x "$work"; }
 
-# Ends without a failure where a language or a package is not installed.
-need() { # WHAT COMMAND...
-    local what=$1
-    shift
-    if ! "$@" >> "$log" 2>&1; then
-        printf '%-10s %-34s %4d passed, 0 failed, 1 skipped; %s is missing\n' "$program" "" 0 "$what"
-        exit 0
-    fi
-}
-
 # Starts the server: URL, HOST, PORT and with TLS its certificate's authority in CA.
 start_server() {
     PORT=$(free_port) HOST=localhost

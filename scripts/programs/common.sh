@@ -29,6 +29,41 @@ with_library() {
         LD_DEBUG=libs LD_DEBUG_OUTPUT="$work/loaded/ld" "$@"
 }
 
+# Ends a quick run of a recipe that takes minutes.
+not_in_a_quick_run() {
+    [ -n "${QUICK:-}" ] || return 0
+    printf '%-10s %-34s %4d passed, 0 failed, 1 skipped; make programs runs it\n' "$program" "" 0
+    exit 0
+}
+
+# Configures and compiles the unmodified source of a package of Debian, with the header and the
+# library under test. Sets `source`, and `built` for the folder it is built in; it is installed in
+# $built/installed. Products of an earlier run in the same way stay.
+build_source() { # PACKAGE [ARGUMENT OF configure]...
+    local package=$1 way
+    shift
+    source=$PWD/build/programs/sources/$package
+    built=$PWD/build/programs/built/$package
+    need "the source of $package" test -e "$source/.complete"
+    way="$* $prefix $(cksum < "$prefix/include/lmdb.h")"
+    [ "$(cat "$built/.begun" 2>/dev/null)" = "$way" ] || rm -rf "$built"
+    [ ! -e "$built/.complete" ] || return 0
+    mkdir -p "$built"
+    echo "$way" > "$built/.begun"
+    (
+        cd "$built"
+        export CPPFLAGS=-I$prefix/include LDFLAGS=-L$prefix/lib CFLAGS="-O1 -w"
+        [ -e Makefile ] || "$source/configure" --prefix="$built/installed" "$@"
+        make -j"$(nproc)"
+        make install
+    ) >> "$log" 2>&1
+    touch "$built/.complete"
+}
+
+# The real LMDB, for comparison.
+reference=$PWD/build/lmdb-0.9.36
+with_reference() { env LD_LIBRARY_PATH="$reference/lib${more_libraries:+:$more_libraries}" "$@"; }
+
 # Counts one test: the running process has mapped the library under test and no other.
 check_mapped() { # WHAT PID
     says "$1 has mapped the library under test" "$library" \
