@@ -30,7 +30,7 @@ help:
 	@echo "make bench-lmdb       measure liblmdb.so against a real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their tests"
 	@echo "make cross            build the C library for musl and for aarch64, and test it there"
-	@echo "make clients          run LDAP clients and servers of ten kinds against our server"
+	@echo "make clients          run LDAP clients and servers of eleven kinds against our server"
 	@echo "make differential     random operations for slapd and our server (OPERATIONS=$(OPERATIONS))"
 	@echo "make soak             two of our servers and a slapd under kills and cuts (SOAK_SECONDS=$(SOAK_SECONDS))"
 	@echo "make crash            test every disk state after a power loss (STATES=$(STATES))"

@@ -375,6 +375,11 @@ need_memcached_clients() {
         libstring-crc32-perl python3-pymemcache python3-pylibmc python3-six "$php-cli" "$php-memcached" "$php-igbinary" "$php-msgpack"
 }
 
+# A KDC of MIT Kerberos that keeps its principals in a directory.
+need_kdc() {
+    unpack build/kdc krb5-kdc krb5-admin-server krb5-kdc-ldap krb5-user
+}
+
 # Redis, the peer of durable sets in the bench.
 need_redis() {
     unpack build/redis redis-server redis-tools
@@ -444,6 +449,7 @@ case "${1:-all}" in
         need_debian_clients
         need_memcached
         need_memcached_clients
+        need_kdc
         need_reference_lmdb
         need_promtool
         need_etcd
@@ -472,6 +478,7 @@ case "${1:-all}" in
         need_slapd
         need_debian_clients
         need_memcached_clients
+        need_kdc
         ;;
     programs) need_rust; need_programs; need_built_programs ;;
     *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, package, site, release, clients, programs, cross, hdb, bench and all" >&2; exit 2 ;;

@@ -51,7 +51,7 @@ overlay syncprov
 CONF
     mkdir -p "$work/data"
     slap slapadd -q -f "$work/slapd.conf" -l examples/harbour.ldif >> "$log" 2>&1
-    serve slap slapd -d 0 -f "$work/slapd.conf" -h "$URL"
+    serve slap slapd -d 0 -f "$work/slapd.conf" -h "$URL${more_urls:+ $more_urls}"
     wait_for_port "$PORT"
 }
 
@@ -69,6 +69,7 @@ slap() { # TOOL ARGUMENTS...
 schemas() {
     local name
     for name in core cosine inetorgperson nis; do echo "include $PWD/build/slapd/etc/ldap/schema/$name.schema"; done
+    [ -z "${more_schema:-}" ] || echo "include $more_schema"
     [ "${SLAPD:-}" != 1 ] || printf 'modulepath %s\nmoduleload back_mdb.so\nmoduleload sssvlv.so\nmoduleload syncprov.so\n' "$PWD/build/slapd/usr/lib/ldap"
 }
 
