@@ -345,6 +345,30 @@ need_rust_wrappers() {
     echo "setup: sources of ${rust_wrappers//=/ } are in $folder"
 }
 
+# The sources of Go's wrappers, in build/programs/go, and of the modules that they name.
+go_wrappers="bmatsuo/lmdb-go@v1.8.0 PowerDNS/lmdb-go@v1.9.3"
+
+need_go_wrappers() {
+    local folder=$PWD/build/programs/go wrapper
+    [ "$(cat "$folder/.complete" 2>/dev/null)" != "$go_wrappers" ] || return 0
+    command -v go >/dev/null || need golang-go
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    for wrapper in $go_wrappers; do
+        cp -r "$(cd "$folder" && go mod download -json "github.com/$wrapper" | sed -n 's/^\t*"Dir": "\(.*\)",$/\1/p')" \
+            "$folder/${wrapper%%/*}"
+        chmod -R u+w "$folder/${wrapper%%/*}"
+        (
+            cd "$folder/${wrapper%%/*}"
+            # The older one comes from a time before modules.
+            [ -e go.mod ] || printf 'module github.com/%s\n\ngo 1.19\n' "${wrapper%@*}" > go.mod
+            [ ! -e go.sum ] || go mod download
+        )
+    done
+    echo "$go_wrappers" > "$folder/.complete"
+    echo "setup: sources of Go's wrappers are in $folder"
+}
+
 # The key/value stores of the bench. Debian's are in build/engines/root, libmdbx is built from its
 # crate's sources. An adapter lets Rust call Berkeley DB, whose functions are members of C
 # structures.
@@ -426,9 +450,11 @@ need_programs() {
 
 # Recipes that build their program need these; a quick run leaves them out.
 need_built_programs() {
-    need gcc make libssl-dev
+    need gcc make libssl-dev autoconf automake libtool flex bison libjson-perl libncurses-dev comerr-dev
     need_reference_lmdb
     need_debian_source cyrus-sasl2
+    need_debian_source heimdal
+    need_go_wrappers
 }
 
 case "${1:-all}" in

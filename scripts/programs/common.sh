@@ -53,6 +53,7 @@ build_source() { # PACKAGE [ARGUMENT OF configure]...
     (
         cd "$built"
         export CPPFLAGS=-I$prefix/include LDFLAGS=-L$prefix/lib CFLAGS="-O1 -w"
+        [ -e "$source/configure" ] || (cd "$source" && autoreconf -f -i)
         [ -e Makefile ] || "$source/configure" --prefix="$built/installed" "$@"
         make -j"$(nproc)"
         make install
