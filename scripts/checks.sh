@@ -1,7 +1,7 @@
 # Counting checks, servers in the background and ports: sourced by scripts that judge us by programs
 # of others.
 #
-# They set `program` (a name), `log` (a file) first.
+# They set `program` (a name), `work` (a folder) and `log` (a file) first.
 
 passed=0
 failed=0
@@ -49,6 +49,21 @@ says() { # WHAT EXPECTED COMMAND...
     else
         failed=$((failed + 1))
         printf '%s: FAILED: %s\n  expected: %s\n  answered: %s\n' "$program" "$what" "${expected:0:300}" "${output:0:300}" >&2
+    fi
+}
+
+# Runs a program that prints "ok WHAT" or "FAILED WHAT" for each of its checks, and "done" at its
+# end.
+counted() { # COMMAND...
+    local output=$work/output
+    "$@" > "$output" 2>> "$log" || true
+    cat "$output" >> "$log"
+    passed=$((passed + $(grep -c '^ok ' "$output" || true)))
+    failed=$((failed + $(grep -c '^FAILED' "$output" || true)))
+    sed -n "s/^FAILED/$program: FAILED:/p" "$output" >&2
+    if ! grep -q '^done$' "$output"; then
+        failed=$((failed + 1))
+        echo "$program: FAILED: it ended early: $(tail -n 3 "$log" | tr '\n' ' ')" >&2
     fi
 }
 

@@ -369,6 +369,19 @@ need_go_wrappers() {
     echo "setup: sources of Go's wrappers are in $folder"
 }
 
+# lmdbjava and its jars, in build/programs/java.
+need_lmdbjava() {
+    local folder=$PWD/build/programs/java
+    cmp -s scripts/programs/java/pom.xml "$folder/pom.xml" && return 0
+    command -v javac >/dev/null || need default-jdk-headless
+    command -v mvn >/dev/null || need maven
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    mvn -q -B -f scripts/programs/java/pom.xml dependency:copy-dependencies -DoutputDirectory="$folder"
+    cp scripts/programs/java/pom.xml "$folder/"
+    echo "setup: lmdbjava is in $folder"
+}
+
 # The key/value stores of the bench. Debian's are in build/engines/root, libmdbx is built from its
 # crate's sources. An adapter lets Rust call Berkeley DB, whose functions are members of C
 # structures.
@@ -455,6 +468,7 @@ need_built_programs() {
     need_debian_source cyrus-sasl2
     need_debian_source heimdal
     need_go_wrappers
+    need_lmdbjava
 }
 
 case "${1:-all}" in

@@ -85,21 +85,6 @@ make_certificates() {
     ) >> "$log" 2>&1
 }
 
-# Runs a program that prints "ok WHAT" or "FAILED WHAT" for each of its checks, and "done" at its
-# end.
-counted() { # COMMAND...
-    local output=$work/output
-    "$@" > "$output" 2>> "$log" || true
-    cat "$output" >> "$log"
-    passed=$((passed + $(grep -c '^ok ' "$output" || true)))
-    failed=$((failed + $(grep -c '^FAILED' "$output" || true)))
-    sed -n "s/^FAILED/$program: FAILED:/p" "$output" >&2
-    if ! grep -q '^done$' "$output"; then
-        failed=$((failed + 1))
-        echo "$program: FAILED: it ended early: $(tail -n 3 "$log" | tr '\n' ' ')" >&2
-    fi
-}
-
 finish() { # VERSION
     stop_servers
     printf '%-10s %-34s %4d passed, %d failed, %d skipped; %d s\n' "$program" "$1" "$passed" "$failed" "$skipped" "$((SECONDS - begun))"
