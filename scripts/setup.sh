@@ -257,6 +257,11 @@ need_debian_programs() {
         ldb-tools liblmdb-file-perl liblmdb++-dev
 }
 
+# More of them, with their libraries in a folder that no other recipe uses.
+need_debian_services() {
+    unpack build/programs/services dnsdist knot-resolver dns-root-data cfengine3
+}
+
 # Programs that ask a directory.
 need_debian_clients() {
     local php
@@ -454,6 +459,7 @@ need_programs() {
     need liblmdb-dev lmdb-utils ldap-utils pkg-config
     need_slapd
     need_debian_programs
+    need_debian_services
     need_rust_wrappers
     need_pip
     source_of lmdb 1.4.1 >/dev/null
