@@ -5,6 +5,7 @@
 #   scripts/bench.sh directory [OPTION OF compare directory]...   LDAP servers
 #   scripts/bench.sh replication [OPTION OF compare replication]...  copies of servers: refreshes, changes, lag, memory
 #   scripts/bench.sh founding [OPTION OF compare founding]...     the tables of the founding papers, in about half an hour
+#   scripts/bench.sh sql [ROWS [ROUNDS [FOLDER]]]                 tables of the SQLite extension, next to SQLite's own
 #   scripts/bench.sh machine                                      what memory, disk and sockets allow; what readers share
 #   scripts/bench.sh all                                          all of it in short, in about half an hour
 #   scripts/bench.sh full                                         everything there is
@@ -42,6 +43,13 @@ founding() {
     target/release/compare founding "$@"
 }
 
+# Also in build/bench/sql.md.
+sql() {
+    cargo build --quiet --release --package fulgurite-sqlite
+    mkdir -p build/bench
+    /usr/bin/python3 scripts/bench_sql.py target/release/libfulgurite_sqlite.so "$@" | tee build/bench/sql.md
+}
+
 machine() {
     scripts/build-lmdb.sh
     cargo build --quiet --release --package fulgurite-bench-compare
@@ -75,6 +83,7 @@ case "${1:-all}" in
     directory) shift; directory "$@" ;;
     replication) shift; replication "$@" ;;
     founding) shift; founding "$@" ;;
+    sql) shift; sql "$@" ;;
     machine) machine ;;
     summary) target/release/compare report --summary ;;
     all)
@@ -89,6 +98,9 @@ case "${1:-all}" in
         # Other names and distributions, so that no plan is made for one data set.
         part directory --rounds 3 --data staff --with fulgurite --with slapd --only uid-16 --only mail-16 \
             --only substring-initial --only substring-any --only substring-final --only scan
+        # memcached and Redis, and the tables of SQLite.
+        part founding --only memcache
+        part sql
         # The servers of the founding papers.
         part directory --rounds 1 --people 20000 "${old[@]}" --only uid-16 --only substring-any --only scan --only modify --only start
         finish
@@ -105,5 +117,5 @@ case "${1:-all}" in
         part directory --rounds 1 "${old[@]}"
         finish
         ;;
-    *) echo "bench: there is no part \"$1\"; there are engine, directory, replication, founding, machine, all, full and summary" >&2; exit 2 ;;
+    *) echo "bench: there is no part \"$1\"; there are engine, directory, replication, founding, sql, machine, all, full and summary" >&2; exit 2 ;;
 esac

@@ -475,6 +475,7 @@ need_built_programs() {
     need_debian_source heimdal
     need_go_wrappers
     need_lmdbjava
+    need_389ds
 }
 
 case "${1:-all}" in
@@ -503,7 +504,7 @@ case "${1:-all}" in
         ;;
     bench)
         need_rust
-        need liblmdb-dev ldap-utils valgrind
+        need liblmdb-dev ldap-utils valgrind python3
         need_slapd
         need_389ds
         need_hdb
