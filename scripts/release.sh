@@ -30,7 +30,8 @@ xz -f "$dist"/*.debug
 # CycloneDX, of the crates that the program contains.
 if command -v cargo-cyclonedx >/dev/null; then
     cargo cyclonedx --quiet --format json --manifest-path crates/cli/Cargo.toml --override-filename sbom
-    mv crates/cli/sbom.json "$dist/$name.cdx.json"
+    # The list names crates by their folders. Those of this machine say nothing to others.
+    sed "s|file://$PWD/|file:///|g" crates/cli/sbom.json > "$dist/$name.cdx.json"
     find . -path ./target -prune -o -name sbom.json -exec rm -f {} +
 else
     echo "release: no list of components, because cargo-cyclonedx is missing" >&2
