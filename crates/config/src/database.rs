@@ -166,6 +166,18 @@ impl Database {
         })
     }
 
+    /// Returns the attributes that the `refint` of a container's variables looks up. Nobody has
+    /// written it, so nobody could have named their indexes.
+    pub fn attributes_of_unwritten_refint(&self) -> impl Iterator<Item = &str> {
+        let overlays = self.overlays.iter().filter(|overlay| {
+            let is_unwritten = matches!(overlay.origin, Origin::Variable(_));
+            is_unwritten && overlay.name.eq_ignore_ascii_case("refint")
+        });
+        let lines = overlays.flat_map(|overlay| &overlay.lines);
+        let named = lines.filter(|line| line.directive.keyword == "refint_attributes");
+        named.flat_map(|line| line.arguments.iter().map(String::as_str))
+    }
+
     /// Returns the attributes whose values the overlay `memberof` of slapd stores, and this server
     /// computes.
     pub fn computed_attributes(&self) -> impl Iterator<Item = String> {

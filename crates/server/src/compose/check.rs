@@ -160,14 +160,16 @@ fn check_overlays(schema: &Arc<Schema>, database: &Database) -> Result<(), Confi
 }
 
 /// Returns true if the store of a database has an equality index of an attribute. It keeps those of
-/// members of groups without a setting.
+/// members of groups without a setting, and those of an image's `refint`.
 fn has_equality_index(schema: &Schema, database: &Database, name: &str) -> bool {
     let index_of = |name: &str| schema.attribute(name).map(|definition| definition.index);
     let wanted = index_of(name);
     let configured = database.indexes();
     let mut configured = configured.iter();
     let mut members = database.memberships().map(|(member, _)| member);
+    let mut referring = database.attributes_of_unwritten_refint();
     members.any(|member| index_of(&member) == wanted)
+        || referring.any(|attribute| index_of(attribute) == wanted)
         || configured.any(|index| {
             index.kinds.has(IndexKind::Equality) && index_of(&index.attribute) == wanted
         })

@@ -83,19 +83,21 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
     })
 }
 
-/// Returns the indexes of a store. They include those of group members for `memberof` and
-/// `dynlist`, and that of a copy.
+/// Returns the indexes of a store. They include those that overlays and a copy need.
 fn indexes(database: &Database) -> Vec<IndexSpec> {
     let indexes = database.indexes().iter().map(convert::index).collect();
-    with_members(database, indexes)
+    with_needed(database, indexes)
 }
 
-/// Adds the indexes that list the members of groups for `memberof` and `dynlist`.
-fn with_members(database: &Database, mut indexes: Vec<IndexSpec>) -> Vec<IndexSpec> {
+/// Adds the indexes that list the members of groups for `memberof` and `dynlist`. Those that the
+/// `refint` of a container's variables looks up are added, too.
+fn with_needed(database: &Database, mut indexes: Vec<IndexSpec>) -> Vec<IndexSpec> {
     let members = database.memberships().map(|(member, _)| member);
     // A consumer finds entries by their UUID.
     let uuid = (!database.content.syncrepl.is_empty()).then(|| "entryUUID".to_owned());
-    for attribute in members.chain(uuid) {
+    let referring = database.attributes_of_unwritten_refint();
+    let referring = referring.map(str::to_owned);
+    for attribute in members.chain(uuid).chain(referring) {
         let known = indexes
             .iter_mut()
             .find(|index| index.attribute.eq_ignore_ascii_case(&attribute));
@@ -209,7 +211,7 @@ pub(crate) fn apply_to_stores(settings: &Settings, directory: &Directory) -> Res
         if database.names_indexes() {
             store.request_indexes(&indexes(database))?;
         } else {
-            add_member_indexes(database, &store)?;
+            add_needed_indexes(database, &store)?;
         }
     }
     Ok(())
@@ -298,16 +300,16 @@ fn store(
     }
     let store = Store::open(folder, &options, Arc::clone(schema))?;
     if !database.names_indexes() {
-        add_member_indexes(database, &store)?;
+        add_needed_indexes(database, &store)?;
     }
     Ok(Arc::new(store))
 }
 
-/// Requests the indexes of `memberof` in a store that keeps its other ones.
-fn add_member_indexes(database: &Database, store: &Store) -> Result<(), OpenError> {
-    let members = with_members(database, Vec::new());
-    if !members.is_empty() {
-        store.add_indexes(&members)?;
+/// Requests the indexes that overlays need in a store that keeps its other ones.
+fn add_needed_indexes(database: &Database, store: &Store) -> Result<(), OpenError> {
+    let needed = with_needed(database, Vec::new());
+    if !needed.is_empty() {
+        store.add_indexes(&needed)?;
     }
     Ok(())
 }

@@ -187,7 +187,18 @@ fn files_of_osixia_have_words_in_braces() {
     server.stop();
     let server = start(&data, &variables);
     assert_eq!(search(&server, reader, &whole), before);
-    server.stop();
+    let logged = server.stop();
+    // The image's `refint` has its indexes, though nobody has named them.
+    let slow = logged
+        .iter()
+        .find(|line| line.contains("reads all entries"));
+    assert_eq!(slow, None);
+    let mut index = fulgurite();
+    index.args(["index", "--status", "--data"]);
+    let kept = run_bounded(index.arg(data.path().join("db")), TIMEOUT);
+    for line in ["owner:eq  complete", "manager:eq  complete"] {
+        assert!(kept.stdout.contains(line), "{kept:?}");
+    }
 }
 
 /// Returns the command of a server with these variables that is expected to end by itself.
