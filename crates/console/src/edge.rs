@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -225,12 +225,24 @@ async fn read(request: Request<Incoming>, peer: IpAddr) -> Result<PageRequest, P
         path: head.uri.path().to_owned(),
         query: pairs(head.uri.query().unwrap_or_default().as_bytes()),
         form,
-        host: text(header::HOST).unwrap_or_default(),
+        host: host(&head.uri, &head.headers).unwrap_or_default(),
         origin: text(header::ORIGIN),
         fetch_site: text(HeaderName::from_static("sec-fetch-site")),
         cookies: cookies.join("; "),
         peer,
     })
+}
+
+/// Returns the host that a request names. The address goes before the field, as RFC 9112 demands
+/// in section 3.2.2. `None` if there is no host, or more than one.
+fn host(address: &Uri, headers: &HeaderMap) -> Option<String> {
+    if let Some(authority) = address.authority() {
+        return Some(authority.to_string());
+    }
+    let mut fields = headers.get_all(header::HOST).iter();
+    let (host, other) = (fields.next()?, fields.next());
+    let host = host.to_str().ok().filter(|_| other.is_none())?;
+    Some(host.to_owned())
 }
 
 async fn form(headers: &HeaderMap, body: Incoming) -> Result<Vec<(String, String)>, PageResponse> {

@@ -36,10 +36,14 @@ fn requests_that_mean_harm_are_refused() {
     let rebound =
         rig.ask(b"GET /login HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     assert_eq!(status(&rebound), "421");
-    assert_eq!(
-        status(&rig.ask(b"GET /login HTTP/1.1\r\nConnection: close\r\n\r\n")),
-        "421"
-    );
+    for begin in [
+        "GET /login HTTP/1.1",
+        "GET /login HTTP/1.1\r\nHost: localhost\r\nHost: evil.example",
+        "GET http://evil.example/login HTTP/1.1\r\nHost: localhost",
+    ] {
+        let request = format!("{begin}\r\nConnection: close\r\n\r\n");
+        assert_eq!(status(&rig.ask(request.as_bytes())), "421", "{begin}");
+    }
     assert_eq!(
         status(&rig.post("/login", "Origin: http://evil.example\r\n", "")),
         "403"
