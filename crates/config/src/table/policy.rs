@@ -33,6 +33,9 @@ settings! {
         /// Values that `dynlist` and the groups of an entry add to one entry. With more, the search
         /// ends with sizeLimitExceeded behind that entry.
         "limits.expanded" expanded: u32 = 100_000 => own();
+        /// Entries that one tree delete removes, or `unlimited`. Other updates wait meanwhile, and
+        /// the deleted entries are in memory.
+        "limits.tree_delete" tree_delete: Option<u32> = Some(100_000) => own();
         /// Operations that are refused: `bind`, `add`, `modify`, `rename`, `delete`, `search`,
         /// `compare`, `extended`, `read`, `write`, `all`, `extended=OID`.
         "restrict" restrict: Restrict = Restrict::default()

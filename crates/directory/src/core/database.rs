@@ -70,6 +70,9 @@ pub struct DatabaseOptions {
     pub snapshot_candidates_max: u64,
     /// The number of values that dynamic lists add to one entry at most.
     pub expanded_max: usize,
+    /// The number of entries that one tree delete removes at most. Other updates wait for it, and
+    /// its transaction is in memory.
+    pub tree_delete_max: usize,
 }
 
 /// The options that all databases share.
@@ -119,6 +122,7 @@ pub struct Database {
     /// The dynamic lists. A feature sets them.
     pub(crate) lists: Option<Box<DynamicLists>>,
     pub(crate) expanded_max: usize,
+    pub(crate) tree_delete_max: usize,
     /// The order in which values are shown. A feature sets it.
     pub(crate) value_orders: ValueOrders,
     /// Authenticates cookies of paged searches.
@@ -215,6 +219,7 @@ impl DatabaseOptions {
             max_deref_depth: 15,
             snapshot_candidates_max: 10_000,
             expanded_max: 100_000,
+            tree_delete_max: 100_000,
         }
     }
 }
@@ -256,6 +261,7 @@ impl Database {
             audit_context: None,
             lists: None,
             expanded_max: options.expanded_max,
+            tree_delete_max: options.tree_delete_max,
             value_orders: ValueOrders::default(),
             // No state has this number.
             kinds: SpecialClassCache(AtomicU64::new(u64::MAX)),

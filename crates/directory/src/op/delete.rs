@@ -11,10 +11,6 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::write::context::Context;
 use crate::write::context::WorkBudget;
 
-/// The number of entries that one tree delete removes at most. Other updates wait for it, and its
-/// transaction is in memory.
-const TREE_ENTRIES_MAX: usize = 100_000;
-
 /// Fails for a name that no delete can have.
 pub(crate) fn prepare(directory: &Directory, dn: Dn) -> OpResult<Dn> {
     match directory.target(&dn) {
@@ -92,16 +88,17 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId, top_dn: &Dn) -> OpResult {
 
 /// Returns an entry and its whole subtree, parents first.
 fn subtree(context: &Context<'_, '_>, top: EntryId) -> OpResult<Vec<EntryId>> {
+    let max = context.database.tree_delete_max;
     let mut found = vec![top];
     let mut looked_at = 0;
     while let Some(&id) = found.get(looked_at) {
         looked_at += 1;
         let children = context.writer.children(id);
         found.extend(children.map_err(|error| result::store(&error))?);
-        if found.len() > TREE_ENTRIES_MAX {
+        if found.len() > max {
             return Err(refuse(
                 ResultCode::AdminLimitExceeded,
-                format!("a tree of more than {TREE_ENTRIES_MAX} entries is to be deleted in parts"),
+                format!("a tree of more than {max} entries is to be deleted in parts"),
             ));
         }
     }

@@ -1,8 +1,8 @@
 //! Controls that slapd does not know, and what becomes of a batch when the store itself fails.
 
 use ResultCode::{
-    AssertionFailed, InsufficientAccessRights, NoOperation, NoSuchObject, NotAllowedOnNonLeaf,
-    Success, UnwillingToPerform,
+    AdminLimitExceeded, AssertionFailed, InsufficientAccessRights, NoOperation, NoSuchObject,
+    NotAllowedOnNonLeaf, Success, UnwillingToPerform,
 };
 use fulgurite_directory::Session;
 use fulgurite_ldap::control::ReadEntry;
@@ -42,6 +42,22 @@ fn tree_delete_removes_the_whole_subtree() {
     // The place is free again, and counts are right: the suffix can lose everything too.
     assert_eq!(code(&world.add(&root, PEOPLE, &UNIT)), Success);
     assert_eq!(code(&world.write(&root, &tree_delete(TOP))), Success);
+}
+
+#[test]
+fn tree_delete_has_a_bound() {
+    let below = |tree_delete_max| {
+        let world = World::with(|options| options.databases[0].tree_delete_max = tree_delete_max);
+        let names = world.names("(objectClass=*)");
+        let inside = names.iter().filter(|dn| dn.ends_with(PEOPLE)).count();
+        let result = world.write(&world.root(), &tree_delete(PEOPLE));
+        let left = names.len() - world.names("(objectClass=*)").len();
+        (inside, left, code(&result))
+    };
+    let (inside, gone, result) = below(usize::MAX);
+    assert_eq!((gone, result), (inside, Success));
+    assert_eq!(below(inside), (inside, inside, Success));
+    assert_eq!(below(inside - 1), (inside, 0, AdminLimitExceeded));
 }
 
 #[test]

@@ -335,8 +335,15 @@ fn database_options(
         max_deref_depth: *policy.max_deref_depth,
         snapshot_candidates_max: (*database.storage.snapshot_entries).into(),
         expanded_max: usize::try_from(*policy.expanded).unwrap_or(usize::MAX),
+        tree_delete_max: bound(*policy.tree_delete),
         ..DatabaseOptions::new(store)
     })
+}
+
+/// Returns a bound as a length; `None` is no bound.
+fn bound(entries: Option<u32>) -> usize {
+    let entries = entries.map(usize::try_from);
+    entries.map_or(usize::MAX, |entries| entries.unwrap_or(usize::MAX))
 }
 
 /// Returns the options of the database `cn=Monitor`, if the settings have one.
