@@ -209,6 +209,14 @@ impl<C: Content, P: Peers<C>> Seat<'_, C, P> {
                     self.node.tick(time);
                 }
             }
+            Message::Inquired(from, number, epoch) => self.node.inquired(from, number, epoch),
+            Message::Absent(number, upto) => {
+                let is_ahead = upto > self.node.position();
+                self.node.absent(number, upto);
+                if is_ahead {
+                    self.node.tick(time);
+                }
+            }
             Message::Stop if self.end == Ending::No => {
                 self.end = Ending::By(time.now_ms + settings.stop_wait_ms);
                 self.node.retire(time);
@@ -242,6 +250,8 @@ impl<C: Content, P: Peers<C>> Seat<'_, C, P> {
                 }
             }
             Output::Reply(to, number, outcome) => self.peers.reply(to, number, outcome),
+            Output::Inquire(to, number, epoch) => self.peers.inquire(to, number, epoch),
+            Output::Absent(to, number, upto) => self.peers.absent(to, number, upto),
             Output::Answer(number, outcome) => self.waiters.answer(number, outcome),
             Output::Serve(number) => self.waiters.serve(number, Some(here)),
             Output::Refuse(number) => self.waiters.serve(number, None),

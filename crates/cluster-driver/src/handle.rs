@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::time::Duration;
 
-use fulgurite_cluster::{Forwarded, Outcome, Position};
+use fulgurite_cluster::{Epoch, Forwarded, NodeId, Outcome, Position};
 
 use crate::inbox::{Message, Reply};
 use crate::settings::Clock;
@@ -122,6 +122,19 @@ impl<U: Send + 'static, A: Send + 'static> Handle<U, A> {
     pub fn replied(&self, number: u64, outcome: Outcome<A>) {
         // Without room, the update waits for its end, and its outcome is unknown.
         drop(self.send(Message::Replied(number, outcome)));
+    }
+
+    /// Takes another node's question about an update that it has forwarded.
+    pub fn inquired(&self, from: NodeId, number: u64, epoch: Epoch) {
+        // Without room, it asks again.
+        drop(self.send(Message::Inquired(from, number, epoch)));
+    }
+
+    /// Takes the sequencer's word that an update is in the log up to a position, or will never be
+    /// done.
+    pub fn absent(&self, number: u64, upto: Position) {
+        // Without room, the node asks again.
+        drop(self.send(Message::Absent(number, upto)));
     }
 
     /// Returns the state of the node.

@@ -1,6 +1,6 @@
 //! The messages to the thread of a driver.
 
-use fulgurite_cluster::{Forwarded, LogAnswer, Outcome, Position};
+use fulgurite_cluster::{Epoch, Forwarded, LogAnswer, NodeId, Outcome, Position};
 
 /// Something that takes one result. If it is dropped before, it takes the result that says nothing.
 pub(crate) struct Reply<T> {
@@ -44,6 +44,10 @@ pub(crate) enum Message<U, A> {
     Forwarded(Forwarded<U>),
     /// The sequencer answers.
     Replied(u64, Outcome<A>),
+    /// Another node asks about an update that it has forwarded.
+    Inquired(NodeId, u64, Epoch),
+    /// The sequencer has no such update.
+    Absent(u64, Position),
     /// Resign, and end.
     Stop,
     /// End at once.

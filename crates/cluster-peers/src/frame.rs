@@ -1,6 +1,6 @@
 //! The frames between nodes. Each content has one form.
 
-use fulgurite_cluster::{NodeId, Outcome, Position};
+use fulgurite_cluster::{Epoch, NodeId, Outcome, Position};
 
 use crate::bytes::{Reader, put_bytes};
 use crate::error::{FORMAT, FrameError};
@@ -9,7 +9,7 @@ use crate::trust::PeerTrust;
 /// Bytes of a frame, at most: an LDAP message of 4 MiB, which is slapd's bound, and its facts.
 pub const FRAME_BYTES_MAX: usize = (4 << 20) + (64 << 10);
 /// Bytes of an update in a frame, at most.
-pub(crate) const UPDATE_BYTES_MAX: usize = FRAME_BYTES_MAX - 13;
+pub(crate) const UPDATE_BYTES_MAX: usize = FRAME_BYTES_MAX - 21;
 /// Bytes of the first frame, at most.
 pub(crate) const HELLO_BYTES_MAX: usize = 1024;
 
@@ -35,8 +35,24 @@ pub enum Frame {
     Forward {
         /// Its number.
         number: u64,
+        /// The leadership under which it may be done. Older programs do not read one, and get none.
+        epoch: Option<Epoch>,
         /// Its bytes.
         update: Vec<u8>,
+    },
+    /// The node has no outcome of an update that it has forwarded to a leadership.
+    Inquire {
+        /// The number of the update.
+        number: u64,
+        /// The leadership.
+        epoch: Epoch,
+    },
+    /// An update is in the log up to a position, or will never be done.
+    Absent {
+        /// The number of the update.
+        number: u64,
+        /// The position.
+        upto: Position,
     },
     /// The outcome of a forwarded update.
     Outcome {
@@ -91,10 +107,25 @@ impl Frame {
                 out.extend(node.0.to_be_bytes());
                 out.extend(to.0.to_be_bytes());
             }
-            Frame::Forward { number, update } => {
-                out.push(1);
+            Frame::Forward {
+                number,
+                epoch,
+                update,
+            } => {
+                out.push(if epoch.is_some() { 7 } else { 1 });
                 out.extend(number.to_be_bytes());
+                out.extend(epoch.iter().flat_map(|epoch| epoch.0.to_be_bytes()));
                 put_bytes(&mut out, update);
+            }
+            Frame::Inquire { number, epoch } => {
+                out.push(8);
+                out.extend(number.to_be_bytes());
+                out.extend(epoch.0.to_be_bytes());
+            }
+            Frame::Absent { number, upto } => {
+                out.push(9);
+                out.extend(number.to_be_bytes());
+                out.extend(upto.0.to_be_bytes());
             }
             Frame::Outcome { number, outcome } => {
                 out.push(2);
@@ -136,8 +167,12 @@ impl Frame {
         let mut reader = Reader(bytes);
         let frame = match reader.byte()? {
             0 => hello(&mut reader)?,
-            1 => Frame::Forward {
+            kind @ (1 | 7) => Frame::Forward {
                 number: reader.number()?,
+                epoch: match kind {
+                    1 => None,
+                    _ => Some(Epoch(reader.number()?)),
+                },
                 update: reader.bytes()?.to_vec(),
             },
             2 => Frame::Outcome {
@@ -155,6 +190,14 @@ impl Frame {
                 digest: reader.array()?,
             },
             6 => Frame::Part(reader.bytes()?.to_vec()),
+            8 => Frame::Inquire {
+                number: reader.number()?,
+                epoch: Epoch(reader.number()?),
+            },
+            9 => Frame::Absent {
+                number: reader.number()?,
+                upto: Position(reader.number()?),
+            },
             kind => return Err(FrameError::Kind(kind)),
         };
         reader.end()?;
@@ -215,7 +258,8 @@ fn put_outcome(out: &mut Vec<u8>, outcome: &WireOutcome) {
         }
         Outcome::Busy => out.push(1),
         Outcome::TooLong => out.push(2),
-        Outcome::Unknown => out.push(3),
+        // Each node reads the log itself.
+        Outcome::Recorded(..) | Outcome::Unknown => out.push(3),
     }
 }
 
@@ -234,7 +278,21 @@ mod tests {
             },
             Frame::Forward {
                 number: u64::MAX,
+                epoch: None,
                 update: b"abc".to_vec(),
+            },
+            Frame::Forward {
+                number: 3,
+                epoch: Some(Epoch(8)),
+                update: b"abc".to_vec(),
+            },
+            Frame::Inquire {
+                number: 3,
+                epoch: Epoch(8),
+            },
+            Frame::Absent {
+                number: 3,
+                upto: Position(7),
             },
             outcome(Outcome::Settled(Position(7), b"done".to_vec())),
             outcome(Outcome::Busy),
@@ -289,6 +347,7 @@ mod tests {
     fn a_frame_has_a_bound() {
         let frame = Frame::Forward {
             number: 1,
+            epoch: None,
             update: vec![0; FRAME_BYTES_MAX],
         };
         assert!(matches!(frame.packed(), Err(FrameError::TooLong(_))));

@@ -6,7 +6,7 @@ use std::io;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fulgurite_cluster::{Content, Forwarded, NodeId, Outcome, Position};
+use fulgurite_cluster::{Content, Epoch, Forwarded, NodeId, Outcome, Position};
 use fulgurite_cluster_driver::{CopyProgress, Handle, Peers};
 
 use crate::copies::CopyServer;
@@ -118,7 +118,7 @@ impl<S> NodePeers<S> {
     {
         let handle = handle.clone();
         let unsent = move |_, frame| {
-            if let Frame::Forward { number, update } = frame {
+            if let Frame::Forward { number, update, .. } = frame {
                 let is_long = update.len() > UPDATE_BYTES_MAX;
                 let outcome = if is_long {
                     Outcome::TooLong
@@ -173,13 +173,14 @@ impl<S> NodePeers<S> {
     {
         let (handle, links) = (handle.clone(), Arc::clone(&self.links));
         let sequencer = handle.clone();
-        let take = move |number, update: &[u8], from| {
+        let take = move |number, epoch, update: &[u8], from| {
             let update = U::from_bytes(update);
             update.is_ok_and(|update| {
                 sequencer.forwarded(Forwarded {
                     number,
                     update,
                     from,
+                    epoch,
                 })
             })
         };
@@ -191,9 +192,13 @@ impl<S> NodePeers<S> {
             move |from, frame| match frame {
                 // A node that was removed has a certificate still.
                 _ if !nodes.has(from) => {}
-                Frame::Forward { number, update } => {
+                Frame::Forward {
+                    number,
+                    epoch,
+                    update,
+                } => {
                     // Without room, or in another form, the update is not done.
-                    if !take(number, &update, from) {
+                    if !take(number, epoch, &update, from) {
                         let outcome = Outcome::Busy;
                         let _ = lock(&links).send(from, Frame::Outcome { number, outcome });
                     }
@@ -201,6 +206,8 @@ impl<S> NodePeers<S> {
                 Frame::Outcome { number, outcome } => {
                     handle.replied(number, read_outcome(outcome));
                 }
+                Frame::Inquire { number, epoch } => handle.inquired(from, number, epoch),
+                Frame::Absent { number, upto } => handle.absent(number, upto),
                 Frame::Alive(position) => positions.told(from, position),
                 Frame::Hello { .. } | Frame::Fetch { .. } | Frame::Copy { .. } | Frame::Part(_) => {
                 }
@@ -223,7 +230,7 @@ fn read_outcome<A: Wire>(outcome: WireOutcome) -> Outcome<A> {
         },
         Outcome::Busy => Outcome::Busy,
         Outcome::TooLong => Outcome::TooLong,
-        Outcome::Unknown => Outcome::Unknown,
+        Outcome::Recorded(..) | Outcome::Unknown => Outcome::Unknown,
     }
 }
 
@@ -232,7 +239,7 @@ fn write_outcome<A: Wire>(outcome: &Outcome<A>) -> WireOutcome {
         Outcome::Settled(position, answer) => Outcome::Settled(*position, answer.to_bytes()),
         Outcome::Busy => Outcome::Busy,
         Outcome::TooLong => Outcome::TooLong,
-        Outcome::Unknown => Outcome::Unknown,
+        Outcome::Recorded(..) | Outcome::Unknown => Outcome::Unknown,
     }
 }
 
@@ -244,6 +251,7 @@ where
     fn forward(&mut self, to: NodeId, update: Forwarded<C::Update>) -> bool {
         let frame = Frame::Forward {
             number: update.number,
+            epoch: update.epoch,
             update: update.update.to_bytes(),
         };
         self.links().send(to, frame)
@@ -253,6 +261,15 @@ where
         let outcome = write_outcome(&outcome);
         // If it is not sent, the other node's wait ends with an unknown outcome.
         let _ = self.links().send(to, Frame::Outcome { number, outcome });
+    }
+
+    fn inquire(&mut self, to: NodeId, number: u64, epoch: Epoch) {
+        // If it is not sent, the node asks again.
+        let _ = self.links().send(to, Frame::Inquire { number, epoch });
+    }
+
+    fn absent(&mut self, to: NodeId, number: u64, upto: Position) {
+        let _ = self.links().send(to, Frame::Absent { number, upto });
     }
 
     fn applied(&mut self, position: Position) {

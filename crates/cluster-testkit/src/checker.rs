@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fulgurite_cluster::{Batch, Csn, Digest, Outcome, Position, digest};
+use fulgurite_cluster::{Batch, Csn, Digest, Outcome, Position, RequestMark, digest};
 
 use crate::store::{Entries, Update, effect, key_of};
 
@@ -31,6 +31,8 @@ pub struct Checker {
     pub done: usize,
     /// Updates that were refused.
     pub refused: usize,
+    /// Updates whose clients hear that the outcome is unknown.
+    pub unknown: usize,
     /// Reads that were served.
     pub served: usize,
 }
@@ -62,6 +64,12 @@ impl Checker {
         if sent.outcome.is_some() {
             return Err(format!("update {number} is answered twice"));
         }
+        // The log has told the node, where the sequencer's answer was lost.
+        let outcome = match outcome {
+            Outcome::Recorded(position, code) => Outcome::Settled(position, code == 0),
+            outcome => outcome,
+        };
+        self.unknown += usize::from(matches!(outcome, Outcome::Unknown));
         sent.outcome = Some(outcome);
         sent.upto = end;
         match outcome {
@@ -199,6 +207,21 @@ impl Checker {
                 .map_or(&[][..], Vec::as_slice);
             check(*number, sent, changes.get(number).copied(), history)
         })
+    }
+}
+
+/// Checks that a batch has the changes of the requests that it calls done. Their numbers are those
+/// of the updates.
+///
+/// # Errors
+/// The broken promise.
+pub fn check_requests(bytes: &[u8]) -> Result<(), String> {
+    let batch = Batch::decode(bytes).map_err(|error| error.to_string())?;
+    let is_here = |number| batch.records.iter().any(|record| record.session == number);
+    let wrong = |mark: &&RequestMark| is_here(mark.number) != (mark.code == 0);
+    match batch.requests.iter().find(wrong) {
+        Some(mark) => Err(format!("batch {} has {mark:?}", batch.position)),
+        None => Ok(()),
     }
 }
 

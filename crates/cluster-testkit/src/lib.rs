@@ -11,5 +11,5 @@
 mod checker;
 mod store;
 
-pub use checker::Checker;
+pub use checker::{Checker, check_requests};
 pub use store::{Entries, Store, StoredEntry, Update, effect, record};

@@ -161,6 +161,10 @@ impl Content for Store {
         effects
     }
 
+    fn code(answer: &bool) -> u32 {
+        u32::from(!answer)
+    }
+
     fn commit(&mut self, head: Head) {
         let entries = self.open.take().expect("an open transaction");
         if !self.disk_is_full {

@@ -29,8 +29,9 @@ mod values;
 pub use alone::Alone;
 
 pub use batch::{
-    BATCH_BYTES_MAX, Batch, INLINE_VALUE_BYTES_MAX, Malformed, Operation, Operator, Record,
-    RecordKind, Renaming, TooLong, VERSION_NEWEST, Value, digest, seal,
+    BATCH_BYTES_MAX, Batch, INLINE_VALUE_BYTES_MAX, LONG_BATCH_BYTES_MAX, Malformed, Operation,
+    Operator, Record, RecordKind, Renaming, RequestMark, TooLong, VERSION_NEWEST, VERSION_OLDEST,
+    Value, digest, seal,
 };
 pub use follower::{Divergence, Follower, Received};
 pub use lease::Lease;
@@ -42,5 +43,5 @@ pub use node::{
     Question, Time,
 };
 pub use rules::{Start, TrimFacts, is_too_far_ahead, start_from, trim_upto, version_to_write};
-pub use sequencer::{Sequencer, Todo};
+pub use sequencer::{Draft, Sequencer, Todo};
 pub use values::{BatchId, Csn, Digest, Epoch, Head, NodeId, Position};

@@ -57,8 +57,8 @@ pub enum ReadOutcome {
 pub enum Leadership {
     /// The node that asked.
     Leading(Epoch),
-    /// Another node, or an earlier life of this one.
-    Following(NodeId),
+    /// Another node, or an earlier life of this one, with the number of its leadership.
+    Following(NodeId, Epoch),
 }
 
 /// The facts that a node publishes about itself each second.

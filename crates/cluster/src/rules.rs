@@ -1,6 +1,6 @@
 //! Rules of the nodes, as functions of values.
 
-use crate::batch::VERSION_NEWEST;
+use crate::batch::{VERSION_NEWEST, VERSION_OLDEST};
 use crate::log::NodeState;
 use crate::values::Position;
 
@@ -49,7 +49,8 @@ pub fn trim_upto(nodes: &[NodeState], facts: &TrimFacts) -> Position {
 #[must_use]
 pub fn version_to_write(nodes: &[NodeState]) -> u16 {
     let versions = nodes.iter().map(|node| node.version);
-    versions.min().unwrap_or(VERSION_NEWEST).min(VERSION_NEWEST)
+    let least = versions.min().unwrap_or(VERSION_NEWEST);
+    least.clamp(VERSION_OLDEST, VERSION_NEWEST)
 }
 
 /// Returns true if a clock is so far ahead of the others' median that its node must not lead.

@@ -12,7 +12,7 @@
 //! A second append is safe: the log takes one batch for a position, and only of the leader. So a
 //! late first try fails its comparison.
 
-use crate::batch::{Batch, Record, TooLong, digest};
+use crate::batch::{BATCH_BYTES_MAX, Batch, Record, RequestMark, TooLong, digest};
 use crate::log::{AppendOutcome, ReadOutcome, Refusal};
 use crate::values::{BatchId, Epoch, Head, NodeId, Position};
 
@@ -32,6 +32,19 @@ pub enum Todo {
     /// Abort the transaction and take a snapshot. The outcome stays unknown, because others have
     /// trimmed the position.
     Lost,
+}
+
+/// The content of a batch that begins.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// The version of its format.
+    pub version: u16,
+    /// The requests of other nodes that it settles.
+    pub requests: Vec<RequestMark>,
+    /// The changes.
+    pub records: Vec<Record>,
+    /// True if it has one update, and so may be long.
+    pub is_single: bool,
 }
 
 /// A batch whose outcome is not known.
@@ -100,22 +113,22 @@ impl Sequencer {
     ///
     /// # Panics
     /// If it is not idle.
-    pub fn begin(
-        &mut self,
-        records: Vec<Record>,
-        id: BatchId,
-        now_ms: u64,
-    ) -> Result<Todo, TooLong> {
+    pub fn begin(&mut self, draft: Draft, id: BatchId, now_ms: u64) -> Result<Todo, TooLong> {
         assert!(self.is_idle(), "one batch at a time");
         let batch = Batch {
+            version: draft.version,
             position: self.head.position.next(),
             epoch: self.epoch,
             node: self.node,
             id,
             previous: self.head.digest,
-            records,
+            requests: draft.requests,
+            records: draft.records,
         };
         let bytes = batch.encode()?;
+        if !draft.is_single && bytes.len() > BATCH_BYTES_MAX {
+            return Err(TooLong::Batch { bytes: bytes.len() });
+        }
         self.work = Some(Work {
             id,
             after: batch.head(&self.head, digest(&bytes)),
@@ -217,7 +230,7 @@ impl Sequencer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::RecordKind;
+    use crate::batch::{RecordKind, VERSION_NEWEST};
     use crate::values::Csn;
 
     fn begun() -> (Sequencer, Vec<u8>, Head) {
@@ -239,7 +252,13 @@ mod tests {
             renaming: None,
             operations: vec![],
         };
-        let todo = sequencer.begin(vec![record], BatchId([1; 16]), 100);
+        let draft = Draft {
+            version: VERSION_NEWEST,
+            requests: vec![],
+            records: vec![record],
+            is_single: true,
+        };
+        let todo = sequencer.begin(draft, BatchId([1; 16]), 100);
         assert_eq!(todo, Ok(Todo::Append));
         let (bytes, after, _) = sequencer.batch().expect("a batch");
         let (bytes, after) = (bytes.to_vec(), *after);

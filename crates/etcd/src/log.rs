@@ -207,7 +207,7 @@ impl ChangeLog for EtcdLog {
         let present = NodeId(text.parse().map_err(|_| Unavailable)?);
         Ok(match present == node && item.lease == lease.0 {
             true => Leadership::Leading(Epoch(item.created_at)),
-            false => Leadership::Following(present),
+            false => Leadership::Following(present, Epoch(item.created_at)),
         })
     }
 

@@ -89,6 +89,10 @@ impl Peers<Store> for Nobody {
 
     fn reply(&mut self, _: NodeId, _: u64, _: Outcome<bool>) {}
 
+    fn inquire(&mut self, _: NodeId, _: u64, _: Epoch) {}
+
+    fn absent(&mut self, _: NodeId, _: u64, _: Position) {}
+
     fn begin_copy(&mut self) {}
 
     fn copy(&mut self) -> CopyProgress<Store> {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fulgurite_cluster::{
-    Batch, Content, Csn, Divergence, Effects, Forwarded, Head, NodeId, Outcome, Position, Time,
+    Batch, Content, Csn, Divergence, Effects, Epoch, Forwarded, Head, NodeId, Outcome, Position,
+    Time,
 };
 use fulgurite_cluster_driver::{CopyProgress, Peers};
 use fulgurite_cluster_testkit::{Store, Update};
@@ -48,6 +49,10 @@ impl Content for Watched {
         self.store.begin(updates, last, time)
     }
 
+    fn code(answer: &bool) -> u32 {
+        u32::from(!answer)
+    }
+
     fn commit(&mut self, head: Head) {
         self.wait();
         self.store.commit(head);
@@ -87,7 +92,24 @@ impl Peers<Watched> for Neighbours {
         node.is_some_and(|node| node.forwarded(update))
     }
 
+    fn inquire(&mut self, to: NodeId, number: u64, epoch: Epoch) {
+        let from = NodeId(self.node as u64 + 1);
+        if let Some(node) = self.shared.node(index(to)) {
+            node.inquired(from, number, epoch);
+        }
+    }
+
+    fn absent(&mut self, to: NodeId, number: u64, upto: Position) {
+        if let Some(node) = self.shared.node(index(to)) {
+            node.absent(number, upto);
+        }
+    }
+
     fn reply(&mut self, to: NodeId, number: u64, outcome: Outcome<bool>) {
+        // The connection ends, and the answer with it.
+        if self.shared.loses_replies(self.node) {
+            return;
+        }
         if let Some(node) = self.shared.node(index(to)) {
             node.replied(number, outcome);
         }

@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     copies: Mutex<[Option<Store>; NODES]>,
     /// The threads that stand still.
     paused: [AtomicBool; NODES],
+    /// The nodes whose answers to others are lost.
+    deaf: [AtomicBool; NODES],
     errors: Mutex<Vec<String>>,
     numbers: AtomicU64,
     pub(crate) copied: AtomicU64,
@@ -73,6 +75,14 @@ impl Shared {
 
     pub(crate) fn is_paused(&self, node: usize) -> bool {
         self.paused[node].load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn lose_replies(&self, node: usize, is_lost: bool) {
+        self.deaf[node].store(is_lost, Ordering::SeqCst);
+    }
+
+    pub(crate) fn loses_replies(&self, node: usize) -> bool {
+        self.deaf[node].load(Ordering::SeqCst)
     }
 
     /// Keeps a broken promise for the end of the test.

@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use fulgurite_cluster::{ChangeLog as _, LogKeep, NodeId, NodeSettings, Outcome};
+use fulgurite_cluster::{
+    Batch, ChangeLog as _, LogKeep, NodeId, NodeSettings, Outcome, ReadOutcome, VERSION_NEWEST,
+};
 use fulgurite_cluster_driver::Freshness;
 use fulgurite_cluster_testkit::Store;
 use fulgurite_testkit::{Random, has_etcd, seed};
@@ -54,6 +56,56 @@ fn a_stopped_sequencer_hands_over_at_once() {
     // The lease of the first is still there: it has resigned.
     assert!(is_listed(first));
     world.start(first, store);
+    world.settle();
+    world.finish();
+}
+
+/// A sequencer whose answers to others are lost, and one that ends with an update of another node:
+/// the log tells that node.
+#[test]
+fn the_log_settles_what_the_sequencer_does_not_answer() {
+    if !has_etcd() {
+        return;
+    }
+    let mut random = Random::new(seed("lost answers", 1));
+    let mut world = World::new(NodeSettings::default());
+    for node in 0..NODES {
+        world.start(node, Store::default());
+    }
+    world.settle();
+    let first = world.leading().expect("a node leads");
+    let other = world.node((first + 1) % NODES);
+    // From then on, batches name the requests that they settle.
+    let log = world.log();
+    let is_newest = || {
+        let end = log.end().expect("etcd answers").position;
+        let ReadOutcome::Batches(batches) = log.read(end, 1) else {
+            return false;
+        };
+        let batch = batches.first().map(|(_, bytes)| Batch::decode(bytes));
+        batch.is_some_and(|batch| batch.is_ok_and(|batch| batch.version == VERSION_NEWEST))
+    };
+    while !is_newest() {
+        update_well(&world, &other, &mut random);
+    }
+    world.shared.lose_replies(first, true);
+    let outcomes: Vec<Outcome<bool>> = (0..8)
+        .map(|_| update(&world.shared, &other, &mut random))
+        .collect();
+    let recorded = |code_of: fn(u32) -> bool| {
+        let of = |outcome: &&Outcome<bool>| matches!(outcome, Outcome::Recorded(_, code) if code_of(*code));
+        outcomes.iter().filter(of).count()
+    };
+    assert!(recorded(|code| code == 0) > 0, "{outcomes:?}");
+    // A batch of refusals only is not in the log.
+    let settled = recorded(|_| true) + outcomes.iter().filter(|one| **one == Outcome::Busy).count();
+    assert_eq!(settled, outcomes.len(), "{outcomes:?}");
+    // It stands still with an update, and its leadership ends.
+    world.shared.pause(first, true);
+    let outcome = update(&world.shared, &other, &mut random);
+    assert_eq!(outcome, Outcome::Busy);
+    world.shared.pause(first, false);
+    world.shared.lose_replies(first, false);
     world.settle();
     world.finish();
 }

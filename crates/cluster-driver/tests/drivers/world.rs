@@ -170,7 +170,7 @@ pub(crate) fn update(shared: &Shared, node: &Node, random: &mut Random) -> Outco
     shared.checker().sent(number, update);
     let outcome = node.update((number, update), CLIENT_WAIT);
     let at = match outcome {
-        Outcome::Settled(position, _) => position,
+        Outcome::Settled(position, _) | Outcome::Recorded(position, _) => position,
         _ => Position(0),
     };
     let answered = shared

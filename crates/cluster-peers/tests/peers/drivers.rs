@@ -83,6 +83,10 @@ impl Content for Model {
         }
     }
 
+    fn code(answer: &IsDone) -> u32 {
+        u32::from(!answer.0)
+    }
+
     fn commit(&mut self, head: Head) {
         self.0.commit(head);
     }

@@ -77,6 +77,7 @@ fn a_node_that_breaks_a_rule_is_not_heard_any_more() {
     let first = hello("test", 1, 2);
     let update = Frame::Forward {
         number: 1,
+        epoch: None,
         update: b"u".to_vec(),
     };
     let update = packed(&update.encode());

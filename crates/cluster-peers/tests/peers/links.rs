@@ -12,6 +12,7 @@ use crate::trust::{LONG, Trust, listen, listen_at, open, settings, wait_open};
 fn forward(number: u64, len: usize) -> Frame {
     Frame::Forward {
         number,
+        epoch: None,
         update: vec![b'u'; len],
     }
 }

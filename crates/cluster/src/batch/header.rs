@@ -2,7 +2,7 @@
 
 use crc::{CRC_32_ISCSI, Crc};
 
-use super::bounds::{BATCH_BYTES_MAX, VERSION_NEWEST};
+use super::bounds::{LONG_BATCH_BYTES_MAX, VERSION_NEWEST, VERSION_OLDEST, batch_bytes_max};
 use super::bytes::Reader;
 use super::malformed::Malformed;
 use crate::values::{BatchId, Csn, Digest, Epoch, NodeId, Position};
@@ -20,6 +20,7 @@ const CRC32C: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 
 /// The fields of the header.
 pub(super) struct Header {
+    pub(super) version: u16,
     pub(super) position: Position,
     pub(super) epoch: Epoch,
     pub(super) node: NodeId,
@@ -34,7 +35,7 @@ impl Header {
     pub(super) fn encode(&self, body: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEADER_BYTES + body.len());
         out.extend_from_slice(&MAGIC);
-        out.extend_from_slice(&VERSION_NEWEST.to_le_bytes());
+        out.extend_from_slice(&self.version.to_le_bytes());
         out.extend_from_slice(&0_u16.to_le_bytes());
         out.extend_from_slice(&self.position.0.to_le_bytes());
         out.extend_from_slice(&self.epoch.0.to_le_bytes());
@@ -53,7 +54,7 @@ impl Header {
 
     /// Reads the header, and checks the body against it.
     pub(super) fn decode(bytes: &[u8]) -> Result<(Header, &[u8]), Malformed> {
-        if bytes.len() > BATCH_BYTES_MAX {
+        if bytes.len() > LONG_BATCH_BYTES_MAX {
             return Err(Malformed::TooLong(bytes.len()));
         }
         let mut reader = Reader(bytes);
@@ -62,8 +63,11 @@ impl Header {
         }
         // Another version may have another header, so nothing else is read before it.
         let version = u16::from_le_bytes(reader.array()?);
-        if version != VERSION_NEWEST {
+        if !(VERSION_OLDEST..=VERSION_NEWEST).contains(&version) {
             return Err(Malformed::Version(version));
+        }
+        if bytes.len() > batch_bytes_max(version) {
+            return Err(Malformed::TooLong(bytes.len()));
         }
         let flags = u16::from_le_bytes(reader.array()?);
         let position = Position(u64::from_le_bytes(reader.array()?));
@@ -94,6 +98,7 @@ impl Header {
             return Err(Malformed::Count(u64::from(count)));
         }
         let header = Header {
+            version,
             position,
             epoch,
             node,

@@ -12,7 +12,9 @@ pub enum Malformed {
     #[error("this is no batch: it does not begin with FGB1")]
     Magic,
     /// A version that this program does not know.
-    #[error("the batch has format {0}, and this program reads format 1: use a newer program")]
+    #[error(
+        "the batch has format {0}, and this program reads formats 1 and 2: use a newer program"
+    )]
     Version(u16),
     /// Unknown flags of the batch.
     #[error("the batch has unknown flags {0:#06x}")]

@@ -1,6 +1,6 @@
 //! One change of a batch: the effects of an update on one entry.
 
-use super::bounds::INLINE_VALUE_BYTES_MAX;
+use super::bounds::value_bytes_max;
 use super::bytes::{Reader, put_number, put_text};
 use super::malformed::{Malformed, TooLong};
 use super::strings::{StringReader, StringWriter};
@@ -146,6 +146,7 @@ pub struct Record {
 impl Record {
     pub(super) fn encode<'a>(
         &'a self,
+        version: u16,
         strings: &mut StringWriter<'a>,
         out: &mut Vec<u8>,
     ) -> Result<(), TooLong> {
@@ -171,7 +172,7 @@ impl Record {
         }
         put_number(out, self.operations.len() as u64);
         let mut operations = self.operations.iter();
-        operations.try_for_each(|operation| operation.encode(strings, out))
+        operations.try_for_each(|operation| operation.encode(version, strings, out))
     }
 
     fn flags(&self) -> u8 {
@@ -189,6 +190,7 @@ impl Record {
     }
 
     pub(super) fn decode<'a>(
+        version: u16,
         strings: &mut StringReader<'a>,
         reader: &mut Reader<'a>,
     ) -> Result<Record, Malformed> {
@@ -218,7 +220,7 @@ impl Record {
             },
             operations: {
                 let count = reader.count()?;
-                let operations = (0..count).map(|_| Operation::decode(strings, reader));
+                let operations = (0..count).map(|_| Operation::decode(version, strings, reader));
                 operations.collect::<Result<_, _>>()?
             },
         })
@@ -249,16 +251,19 @@ fn csn(reader: &mut Reader<'_>) -> Result<Csn, Malformed> {
 impl Operation {
     fn encode<'a>(
         &'a self,
+        version: u16,
         strings: &mut StringWriter<'a>,
         out: &mut Vec<u8>,
     ) -> Result<(), TooLong> {
         out.push(self.operator.code());
         strings.put(&self.attribute, out);
         put_number(out, self.values.len() as u64);
-        self.values.iter().try_for_each(|value| value.encode(out))
+        let mut values = self.values.iter();
+        values.try_for_each(|value| value.encode(version, out))
     }
 
     fn decode<'a>(
+        version: u16,
         strings: &mut StringReader<'a>,
         reader: &mut Reader<'a>,
     ) -> Result<Operation, Malformed> {
@@ -267,7 +272,7 @@ impl Operation {
         let (operator, _) = *operator.ok_or(Malformed::Operator(code))?;
         let attribute = strings.take(reader)?;
         let count = reader.count()?;
-        let values = (0..count).map(|_| Value::decode(reader));
+        let values = (0..count).map(|_| Value::decode(version, reader));
         Ok(Operation {
             operator,
             attribute,
@@ -278,9 +283,10 @@ impl Operation {
 
 impl Value {
     /// Appends the length, doubled and with the lowest bit for a part, and then the value.
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), TooLong> {
+    fn encode(&self, version: u16, out: &mut Vec<u8>) -> Result<(), TooLong> {
+        let most = value_bytes_max(version);
         match self {
-            Value::Inline(bytes) if bytes.len() > INLINE_VALUE_BYTES_MAX => {
+            Value::Inline(bytes) if bytes.len() > most => {
                 return Err(TooLong::Value { bytes: bytes.len() });
             }
             Value::Inline(bytes) => {
@@ -288,7 +294,7 @@ impl Value {
                 out.extend_from_slice(bytes);
             }
             Value::Part { bytes, sha256 } => {
-                let is_long = *bytes > INLINE_VALUE_BYTES_MAX as u64 && *bytes <= u64::MAX >> 1;
+                let is_long = *bytes > most as u64 && *bytes <= u64::MAX >> 1;
                 assert!(is_long, "a part has a length beyond the bound");
                 put_number(out, bytes << 1 | 1);
                 out.extend_from_slice(sha256);
@@ -297,10 +303,10 @@ impl Value {
         Ok(())
     }
 
-    fn decode(reader: &mut Reader<'_>) -> Result<Value, Malformed> {
+    fn decode(version: u16, reader: &mut Reader<'_>) -> Result<Value, Malformed> {
         let number = reader.number()?;
         let (bytes, is_part) = (number >> 1, number & 1 == 1);
-        if (bytes > INLINE_VALUE_BYTES_MAX as u64) != is_part {
+        if (bytes > value_bytes_max(version) as u64) != is_part {
             return Err(Malformed::ValueLength(bytes));
         }
         Ok(match is_part {

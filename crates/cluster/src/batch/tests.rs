@@ -93,6 +93,15 @@ fn records() -> impl Strategy<Value = Record> {
     )
 }
 
+/// Leaves out the values that only version 1 has.
+fn without_parts(record: &mut Record) {
+    for operation in &mut record.operations {
+        operation
+            .values
+            .retain(|value| matches!(value, Value::Inline(_)));
+    }
+}
+
 fn batches() -> impl Strategy<Value = Batch> {
     let ids = (
         1..u64::MAX,
@@ -100,8 +109,17 @@ fn batches() -> impl Strategy<Value = Batch> {
         any::<[u8; 16]>(),
         any::<[u8; 32]>(),
     );
-    (ids, vec(records(), 1..6)).prop_map(
-        |((position, [epoch, node], id, previous), mut records)| {
+    let marks = (any::<[u64; 2]>(), any::<u32>()).prop_map(|([node, number], code)| RequestMark {
+        node: NodeId(node),
+        number,
+        code,
+    });
+    (ids, 1..=2_u16, vec(marks, 0..3), vec(records(), 1..6)).prop_map(
+        |((position, [epoch, node], id, previous), version, mut requests, mut records)| {
+            match version {
+                1 => requests.clear(),
+                _ => records.iter_mut().for_each(without_parts),
+            }
             for (number, record) in records.iter_mut().enumerate() {
                 record.csn = csn_of(match record.is_unordered {
                     true => 3,
@@ -109,11 +127,13 @@ fn batches() -> impl Strategy<Value = Batch> {
                 });
             }
             Batch {
+                version,
                 position: Position(position),
                 epoch: Epoch(epoch),
                 node: NodeId(node),
                 id: BatchId(id),
                 previous: Digest(previous),
+                requests,
                 records,
             }
         },
@@ -178,11 +198,13 @@ fn plain() -> Batch {
         operations: vec![],
     };
     Batch {
+        version: 1,
         position: Position(1),
         epoch: Epoch(2),
         node: NodeId(3),
         id: BatchId([4; 16]),
         previous: Digest([5; 32]),
+        requests: vec![],
         records: vec![record],
     }
 }
@@ -205,6 +227,42 @@ fn the_bytes_stay() {
         text,
         "52f6a5638a22f7ce8f4f8a9511ea723fdde09a3fd29dd28c12ea15c6c2fe4b99"
     );
+}
+
+#[test]
+fn version_2_has_requests_and_long_values() {
+    let mut batch = plain();
+    let old = batch.encode().expect("a short batch");
+    batch.version = 2;
+    assert_eq!(batch.encode().map(|bytes| bytes.len()), Ok(old.len() + 1));
+    batch.requests = vec![RequestMark {
+        node: NodeId(200),
+        number: 3,
+        code: 68,
+    }];
+    let bytes = batch.encode().expect("a short batch");
+    // Its node, its number, and the code of its result.
+    assert_eq!(bytes.len(), old.len() + 1 + 2 + 1 + 1);
+    assert_eq!(Batch::decode(&bytes).as_ref(), Ok(&batch));
+    let mut cut = bytes.clone();
+    cut.truncate(bytes.len() - 1);
+    assert_eq!(
+        Batch::decode(&with_checksum(cut)),
+        Err(Malformed::Truncated)
+    );
+    // Its records in the older version are other bytes.
+    let mut older = bytes;
+    older[4] = 1;
+    assert!(Batch::decode(&with_checksum(older)).is_err());
+    batch.records[0].operations = vec![Operation {
+        operator: Operator::Replace,
+        attribute: "jpegPhoto".to_owned(),
+        values: vec![Value::Inline(vec![7; 2 << 20])],
+    }];
+    let bytes = batch.encode().expect("below the bound");
+    assert_eq!(Batch::decode(&bytes), Ok(batch.clone()));
+    batch.records[0].operations[0].values = vec![Value::Inline(vec![7; LONG_BATCH_BYTES_MAX])];
+    assert!(matches!(batch.encode(), Err(TooLong::Batch { .. })));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The batches of a leader: one at a time.
 
-use crate::batch::TooLong;
+use crate::batch::{RequestMark, TooLong, has_requests};
 use crate::log::{AppendOutcome, ReadOutcome};
-use crate::sequencer::{Sequencer, Todo};
+use crate::sequencer::{Draft, Sequencer, Todo};
 use crate::values::Position;
 
 use super::content::{Content, Time};
@@ -45,10 +45,26 @@ impl<C: Content> Node<C> {
         let updates: Vec<&C::Update> = first.map(|queued| &queued.update.update).collect();
         let effects = self.content.begin(&updates, sequencer.head().csn, time);
         assert_eq!(effects.answers.len(), count, "each update has an answer");
-        let question = if effects.records.is_empty() {
+        let marks = self.queue.iter().zip(&effects.answers);
+        let marks = marks.filter(|(queued, _)| queued.update.from != self.id);
+        let marks = marks.map(|(queued, answer)| RequestMark {
+            node: queued.update.from,
+            number: queued.update.number,
+            code: C::code(answer),
+        });
+        let draft = Draft {
+            version: self.version,
+            requests: match has_requests(self.version) {
+                true => marks.collect(),
+                false => Vec::new(),
+            },
+            is_single: count == 1,
+            records: effects.records,
+        };
+        let question = if draft.records.is_empty() {
             Question::End(EndUse::Refusals)
         } else {
-            if let Err(error) = sequencer.begin(effects.records, id, time.now_ms) {
+            if let Err(error) = sequencer.begin(draft, id, time.now_ms) {
                 self.content.abort();
                 return Err(error);
             }
@@ -62,6 +78,7 @@ impl<C: Content> Node<C> {
         });
         *transaction = Some(Transaction {
             begun_ms: time.now_ms,
+            is_overdue: false,
             bytes: sequencer.batch().map_or(0, |(bytes, ..)| bytes.len()),
             updates: updates.collect(),
         });
@@ -167,6 +184,7 @@ impl<C: Content> Node<C> {
                 self.calls.forget(EndUse::Refusals);
                 self.abandon(|| Outcome::Busy);
             } else {
+                open.is_overdue = true;
                 let updates = std::mem::take(&mut open.updates);
                 self.reply_all(updates, |_| Outcome::Unknown);
             }

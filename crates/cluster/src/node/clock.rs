@@ -14,6 +14,7 @@ impl<C: Content> Node<C> {
         }
         self.refuse_late(time);
         self.ask_end(time);
+        self.inquire(time);
         self.content.maintain(time.now_ms);
         match self.lease {
             None => self.ask(Question::Grant(self.settings.lease_ms), time),
@@ -40,7 +41,11 @@ impl<C: Content> Node<C> {
         let trims = is_due(&mut self.due.trim_ms, settings.trim_each_ms);
         let publishes = is_due(&mut self.due.publish_ms, settings.publish_each_ms);
         let is_full = publishes && time.now_ms < self.full_until_ms;
-        if (trims || is_full) && self.is_leading() {
+        let trims = (trims || is_full) && self.is_leading();
+        self.due.trims |= trims;
+        // Nodes with a newer program come one after another.
+        let is_behind = publishes && self.version < settings.version;
+        if trims || is_behind {
             self.ask(Question::Nodes, time);
         }
         let Some((lease, _)) = self.lease else {

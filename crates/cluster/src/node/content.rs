@@ -44,6 +44,9 @@ pub trait Content {
     /// `last`.
     fn begin(&mut self, updates: &[&Self::Update], last: Csn, time: Time) -> Effects<Self::Answer>;
 
+    /// Returns the code of an answer's result. 0 is success, and the log keeps it.
+    fn code(answer: &Self::Answer) -> u32;
+
     /// Commits the open transaction, which ends at `head`. If the store fails, the content and its
     /// end are as before, and the batch comes again from the log.
     fn commit(&mut self, head: Head);

@@ -47,6 +47,7 @@ impl<C: Content> Node<C> {
                 return Ok(false);
             }
             self.applied(head, batch.epoch, bytes.len(), time);
+            self.note_requests(&batch, time);
         }
         Ok(true)
     }
@@ -77,6 +78,7 @@ impl<C: Content> Node<C> {
         };
         if let Some(copy) = copy.filter(is_useful) {
             self.content = copy;
+            self.clients.skipped();
             self.follower = Follower::new(self.content.head());
             self.stopped = None;
             self.outputs.push(Output::Applied);

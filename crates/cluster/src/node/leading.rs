@@ -2,7 +2,7 @@
 
 use crate::follower::Divergence;
 use crate::log::{Leadership, NodeState};
-use crate::rules::{is_too_far_ahead, trim_upto};
+use crate::rules::{is_too_far_ahead, trim_upto, version_to_write};
 use crate::sequencer::Sequencer;
 use crate::values::{Epoch, Position};
 
@@ -15,7 +15,8 @@ impl<C: Content> Node<C> {
     pub(super) fn led(&mut self, leadership: Leadership, time: Time) {
         match leadership {
             Leadership::Leading(epoch) => self.won(epoch, time),
-            Leadership::Following(node) => {
+            Leadership::Following(node, epoch) => {
+                self.observe(epoch, time);
                 match &self.role {
                     // A batch whose outcome is unknown is settled first.
                     Role::Leading(sequencer, _) if sequencer.is_idle() => {
@@ -29,7 +30,18 @@ impl<C: Content> Node<C> {
         }
     }
 
+    /// Notes a leadership. The log takes nothing of the ones before.
+    fn observe(&mut self, epoch: Epoch, time: Time) {
+        if self.leader_epoch < Some(epoch) {
+            self.leader_epoch = Some(epoch);
+            // An answer to an earlier question does not have all that they appended.
+            self.calls.forget(EndUse::Lost);
+            self.inquire(time);
+        }
+    }
+
     fn won(&mut self, epoch: Epoch, time: Time) {
+        self.observe(epoch, time);
         // The leadership of before has ended without a word, and others may have appended.
         if let Role::Leading(sequencer, _) = &self.role
             && sequencer.epoch() != epoch
@@ -63,6 +75,7 @@ impl<C: Content> Node<C> {
         self.role = Role::Following;
         if head == end {
             self.role = Role::Leading(Sequencer::new(self.id, epoch, head), None);
+            self.gone.clear();
         } else if head.position == end.position {
             self.stopped = Some(Divergence::Chain(head.position));
         }
@@ -85,6 +98,12 @@ impl<C: Content> Node<C> {
                     self.work(time);
                 } else {
                     self.step_down(|| Outcome::Busy, time);
+                }
+            }
+            (EndUse::Lost, LogAnswer::End(head)) => {
+                if let Some(epoch) = self.leader_epoch {
+                    self.clients.end(epoch, head.position);
+                    self.serve();
                 }
             }
             // The clock asks again for refusals without an answer.
@@ -130,8 +149,12 @@ impl<C: Content> Node<C> {
         self.is_retired && matches!(self.role, Role::Following) && !self.calls.any(is_open)
     }
 
-    /// Takes the states of all nodes: trims what none of them needs.
+    /// Takes the states of all nodes: writes what all of them read, and trims what none of them
+    /// needs.
     pub(super) fn nodes(&mut self, states: &[NodeState], time: Time) {
+        if states.iter().any(|state| state.node == self.id) {
+            self.version = self.version.max(version_to_write(states));
+        }
         let Role::Leading(sequencer, _) = &self.role else {
             return;
         };
@@ -140,6 +163,9 @@ impl<C: Content> Node<C> {
         let others: Vec<NodeState> = others.copied().collect();
         if is_too_far_ahead(time.wall_us, &others) && sequencer.is_idle() {
             return self.step_down(|| Outcome::Busy, time);
+        }
+        if !std::mem::take(&mut self.due.trims) {
+            return;
         }
         let mut facts = self.history.facts(self.position(), time.now_ms);
         if time.now_ms < self.full_until_ms {

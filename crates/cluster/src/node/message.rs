@@ -42,6 +42,8 @@ pub enum EndUse {
     Refusals,
     /// Linearizable reads wait for it.
     Readers,
+    /// Updates of an ended leadership are in the log up to it, or were not done.
+    Lost,
 }
 
 /// The answer of the log.
@@ -103,6 +105,9 @@ impl Question {
 pub enum Outcome<A> {
     /// The answer, at the position whose state it tells about. The log has confirmed it.
     Settled(Position, A),
+    /// The log has the update at this position, with this code of its result. The sequencer's
+    /// answer is lost.
+    Recorded(Position, u32),
     /// Nothing was done, for certain: the client may try again (51).
     Busy,
     /// Nothing was done, for certain: the effects of this one update fit no batch (53).
@@ -120,6 +125,8 @@ pub struct Forwarded<U> {
     pub update: U,
     /// The node of the client.
     pub from: NodeId,
+    /// The leadership under which it may be done. Without one, nobody finds it in the log.
+    pub epoch: Option<Epoch>,
 }
 
 /// The wishes of a node's loop. The driver fulfils them in any order.
@@ -131,6 +138,10 @@ pub enum Output<U, A> {
     Forward(NodeId, Forwarded<U>),
     /// Send the outcome of a forwarded update to its node.
     Reply(NodeId, u64, Outcome<A>),
+    /// Ask the sequencer of a leadership whether it has a forwarded update.
+    Inquire(NodeId, u64, Epoch),
+    /// Tell a node that its update is in the log up to a position, or will never be done.
+    Absent(NodeId, u64, Position),
     /// Answer a client.
     Answer(u64, Outcome<A>),
     /// Serve a read from the content as it is now.

@@ -1,8 +1,12 @@
 //! The waits and bounds of a node.
 
+use crate::batch::VERSION_NEWEST;
+
 /// The waits and bounds of a node. All waits are in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeSettings {
+    /// The newest format of batches that the node reads.
+    pub version: u16,
     /// The length of a lease.
     pub lease_ms: u64,
     /// The wait for an answer of the log, before the question is asked again.
@@ -45,6 +49,7 @@ pub struct LogKeep {
 impl Default for NodeSettings {
     fn default() -> NodeSettings {
         NodeSettings {
+            version: VERSION_NEWEST,
             lease_ms: 6000,
             call_wait_ms: 2500,
             append_wait_ms: 10_000,

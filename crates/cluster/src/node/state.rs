@@ -1,6 +1,8 @@
 //! The state of a node's loop.
 
-use crate::batch::VERSION_NEWEST;
+use std::collections::BTreeSet;
+
+use crate::batch::VERSION_OLDEST;
 use crate::follower::{Divergence, Follower};
 use crate::lease::Lease;
 use crate::log::{LeaseId, NodeState};
@@ -32,6 +34,8 @@ pub(super) struct Transaction<A> {
     pub(super) begun_ms: u64,
     /// The size of its batch.
     pub(super) bytes: usize,
+    /// True if its clients have heard that their outcomes are unknown.
+    pub(super) is_overdue: bool,
     /// The updates without an answer.
     pub(super) updates: Vec<Begun<A>>,
 }
@@ -57,6 +61,8 @@ pub(super) struct Due {
     pub(super) lead_ms: u64,
     pub(super) publish_ms: u64,
     pub(super) trim_ms: u64,
+    /// True if the next states of nodes decide about a trim.
+    pub(super) trims: bool,
 }
 
 /// A node of a cluster, with its content.
@@ -68,6 +74,12 @@ pub struct Node<C: Content> {
     pub(super) follower: Follower,
     pub(super) role: Role<C::Answer>,
     pub(super) leader: Option<NodeId>,
+    /// The newest leadership that this node knows of.
+    pub(super) leader_epoch: Option<Epoch>,
+    /// The newest format that all nodes read, as far as this node knows.
+    pub(super) version: u16,
+    /// The forwarded updates that this leadership refuses if they come late.
+    pub(super) gone: BTreeSet<(NodeId, u64)>,
     pub(super) lease: Option<(LeaseId, Lease)>,
     pub(super) calls: Calls,
     pub(super) queue: Vec<Queued<C::Update>>,
@@ -100,6 +112,9 @@ impl<C: Content> Node<C> {
             content,
             role: Role::Following,
             leader: None,
+            leader_epoch: None,
+            version: VERSION_OLDEST,
+            gone: BTreeSet::new(),
             lease: None,
             calls: Calls::default(),
             queue: Vec::new(),
@@ -200,7 +215,7 @@ impl<C: Content> Node<C> {
     pub(super) fn state(&self, time: Time) -> NodeState {
         NodeState {
             node: self.id,
-            version: VERSION_NEWEST,
+            version: self.settings.version,
             applied: self.position(),
             durable: self.content.durable(),
             clock_us: time.wall_us,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::message::Outcome;
-use crate::values::Position;
+use crate::values::{Epoch, NodeId, Position};
 
 /// A read that waits for a state.
 #[derive(Clone, Copy, Debug)]
@@ -67,13 +67,30 @@ impl Readers {
     }
 }
 
+/// An own client's update at the sequencer.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end_ms: u64,
+    to: NodeId,
+    /// The leadership under which it may be done. Without one, the log does not tell.
+    epoch: Option<Epoch>,
+    /// The time at which to ask the sequencer about it.
+    ask_ms: u64,
+    /// The update in the log, as this node has applied it: its position and the code of its result.
+    found: Option<(Position, u32)>,
+    /// The position up to which it is in the log, or was not done.
+    upto: Option<Position>,
+}
+
 /// The own clients whose updates are with the sequencer, or are settled and not yet applied here.
 #[derive(Debug)]
 pub(super) struct Clients<A> {
-    /// The ends of the waits for the sequencer.
-    forwarded: BTreeMap<u64, u64>,
+    forwarded: BTreeMap<u64, Sent>,
     settled: Vec<(u64, Position, A)>,
 }
+
+/// Milliseconds for the sequencer's answer, before the log or the sequencer is asked.
+const ANSWER_WAIT_MS: u64 = 1000;
 
 impl<A> Clients<A> {
     pub(super) fn new() -> Clients<A> {
@@ -83,19 +100,111 @@ impl<A> Clients<A> {
         }
     }
 
-    pub(super) fn forward(&mut self, number: u64, end_ms: u64) {
-        self.forwarded.insert(number, end_ms);
+    /// Notes an update that goes to the sequencer.
+    pub(super) fn forward(
+        &mut self,
+        number: u64,
+        to: NodeId,
+        epoch: Option<Epoch>,
+        [now_ms, end_ms]: [u64; 2],
+    ) {
+        let sent = Sent {
+            end_ms,
+            to,
+            epoch,
+            ask_ms: now_ms + ANSWER_WAIT_MS,
+            found: None,
+            upto: None,
+        };
+        self.forwarded.insert(number, sent);
     }
 
-    /// Ends the wait for the sequencer; returns false if nobody waits any more.
-    pub(super) fn returned(&mut self, number: u64) -> bool {
-        self.forwarded.remove(&number).is_some()
+    /// Ends the wait for the sequencer; returns false if nobody waits any more. An unknown outcome
+    /// ends no wait for an update that the log tells about.
+    pub(super) fn returned(&mut self, number: u64, is_known: bool) -> bool {
+        let sent = self.forwarded.get(&number);
+        let ends = sent.is_some_and(|sent| is_known || sent.epoch.is_none());
+        if ends {
+            self.forwarded.remove(&number);
+        }
+        ends
     }
 
-    /// Returns the forwarded updates that have waited for too long.
-    pub(super) fn late(&self, now_ms: u64) -> Vec<u64> {
-        let late = self.forwarded.iter().filter(|(_, end)| **end <= now_ms);
-        late.map(|(number, _)| *number).collect()
+    /// Notes that a batch that is applied here settles an update. The sequencer's answer may still
+    /// come.
+    pub(super) fn found(&mut self, number: u64, at: Position, code: u32, now_ms: u64) {
+        if let Some(sent) = self.forwarded.get_mut(&number) {
+            sent.found = Some((at, code));
+            sent.end_ms = sent.end_ms.min(now_ms + ANSWER_WAIT_MS);
+        }
+    }
+
+    /// Notes that an update is in the log up to a position, or was not done.
+    pub(super) fn absent(&mut self, number: u64, upto: Position) {
+        if let Some(sent) = self.forwarded.get_mut(&number) {
+            sent.upto.get_or_insert(upto);
+        }
+    }
+
+    /// Returns true if an update of an earlier leadership waits for the end of the log.
+    pub(super) fn need_end(&self, epoch: Epoch) -> bool {
+        self.forwarded.values().any(|sent| sent.is_before(epoch))
+    }
+
+    /// Notes the end of the log for the updates of earlier leaderships.
+    pub(super) fn end(&mut self, epoch: Epoch, end: Position) {
+        let before = self.forwarded.values_mut();
+        for sent in before.filter(|sent| sent.is_before(epoch)) {
+            sent.upto = Some(end);
+        }
+    }
+
+    /// Forgets that the log tells, because this node has not read all of it.
+    pub(super) fn skipped(&mut self) {
+        for sent in self.forwarded.values_mut() {
+            if sent.found.is_none() {
+                sent.epoch = None;
+                sent.upto = None;
+            }
+        }
+    }
+
+    /// Returns the updates to ask the sequencer of a leadership about.
+    pub(super) fn inquiries(&mut self, epoch: Epoch, now_ms: u64) -> Vec<(u64, NodeId)> {
+        let waiting = self.forwarded.iter_mut().filter(|(_, sent)| {
+            let is_open = sent.found.is_none() && sent.upto.is_none();
+            is_open && sent.epoch == Some(epoch) && now_ms >= sent.ask_ms
+        });
+        let ask = waiting.map(|(number, sent)| {
+            sent.ask_ms = now_ms + ANSWER_WAIT_MS;
+            (*number, sent.to)
+        });
+        ask.collect()
+    }
+
+    /// Takes the updates that the log has settled, where this node has applied it: those that it
+    /// has, and those that it will never have.
+    pub(super) fn read(&mut self, here: Position) -> Vec<(u64, Outcome<A>)> {
+        let read = self.forwarded.extract_if(.., |_, sent| {
+            sent.epoch.is_some() && sent.upto.is_some_and(|upto| upto <= here)
+        });
+        let read = read.map(|(number, sent)| match sent.found {
+            Some((at, code)) => (number, Outcome::Recorded(at, code)),
+            None => (number, Outcome::Busy),
+        });
+        read.collect()
+    }
+
+    /// Takes the forwarded updates that have waited for too long.
+    pub(super) fn late(&mut self, now_ms: u64) -> Vec<(u64, Outcome<A>)> {
+        let late = self
+            .forwarded
+            .extract_if(.., |_, sent| sent.end_ms <= now_ms);
+        let late = late.map(|(number, sent)| match sent.found {
+            Some((at, code)) => (number, Outcome::Recorded(at, code)),
+            None => (number, Outcome::Unknown),
+        });
+        late.collect()
     }
 
     pub(super) fn settled(&mut self, number: u64, position: Position, answer: A) {
@@ -113,5 +222,12 @@ impl<A> Clients<A> {
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
         let settled = self.settled.iter().map(|(number, ..)| *number);
         settled.chain(self.forwarded.keys().copied())
+    }
+}
+
+impl Sent {
+    /// Returns true if its leadership has ended, and nobody has said where.
+    fn is_before(&self, epoch: Epoch) -> bool {
+        self.upto.is_none() && self.epoch.is_some_and(|of| of < epoch)
     }
 }

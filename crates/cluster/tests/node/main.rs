@@ -3,9 +3,10 @@
 #![forbid(unsafe_code)]
 
 use fulgurite_cluster::{
-    AppendOutcome, BATCH_BYTES_MAX, Batch, Content, Csn, Divergence, Effects, EndUse, Epoch, Head,
-    Leadership, LeaseId, LogAnswer, Node, NodeId, NodeSettings, Operation, Operator, Outcome,
-    Output, Position, Question, ReadOutcome, Record, RecordKind, Refusal, Time, Value,
+    AppendOutcome, Batch, Content, Csn, Divergence, Effects, EndUse, Epoch, Forwarded, Head,
+    LONG_BATCH_BYTES_MAX, Leadership, LeaseId, LogAnswer, Node, NodeId, NodeSettings, NodeState,
+    Operation, Operator, Outcome, Output, Position, Question, ReadOutcome, Record, RecordKind,
+    Refusal, Time, VERSION_NEWEST, Value,
 };
 
 const OWN: NodeId = NodeId(1);
@@ -75,6 +76,10 @@ impl Content for Numbers {
         }
     }
 
+    fn code(answer: &bool) -> u32 {
+        u32::from(!answer)
+    }
+
     fn commit(&mut self, head: Head) {
         assert!(std::mem::take(&mut self.is_open));
         if !std::mem::take(&mut self.fails) {
@@ -107,9 +112,13 @@ struct Play {
 impl Play {
     /// Begins a node.
     fn new() -> Play {
+        Play::with(OWN)
+    }
+
+    fn with(node: NodeId) -> Play {
         let settings = NodeSettings::default();
         Play {
-            node: Node::new(OWN, settings, Numbers::default(), [1; 8]),
+            node: Node::new(node, settings, Numbers::default(), [1; 8]),
             now_ms: 0,
             questions: Vec::new(),
             outputs: Vec::new(),
@@ -118,7 +127,11 @@ impl Play {
 
     /// Begins a node that leads.
     fn leading() -> Play {
-        let mut play = Play::new();
+        Play::leading_as(OWN)
+    }
+
+    fn leading_as(node: NodeId) -> Play {
+        let mut play = Play::with(node);
         play.renew();
         play.answer(
             |question| matches!(question, Question::Lead(..)),
@@ -233,6 +246,50 @@ impl Play {
             }
         }
         count
+    }
+
+    /// Begins a node that follows another one, whose program is as new as its own.
+    fn following(leader: NodeId, epoch: Epoch) -> Play {
+        let mut play = Play::new();
+        play.pass(1000);
+        let state = |node| NodeState {
+            node,
+            version: VERSION_NEWEST,
+            applied: Position(0),
+            durable: Position(0),
+            clock_us: 0,
+        };
+        let states = LogAnswer::Nodes(vec![state(OWN), state(leader)]);
+        play.answer(|question| *question == Question::Nodes, states);
+        play.led(leader, epoch);
+        play.outputs.clear();
+        play
+    }
+
+    /// Tells the node who leads.
+    fn led(&mut self, leader: NodeId, epoch: Epoch) {
+        self.pass(1000);
+        self.answer(
+            |question| matches!(question, Question::Lead(..)),
+            LogAnswer::Led(Leadership::Following(leader, epoch)),
+        );
+    }
+
+    /// Tells the node the batches behind its position.
+    fn follow(&mut self, batches: Vec<(Position, Vec<u8>)>) {
+        self.pass(100);
+        let batches = LogAnswer::Batches(ReadOutcome::Batches(batches));
+        self.answer(is_follow, batches);
+    }
+
+    /// Takes the update that the node forwards.
+    fn forwarded(&mut self) -> Forwarded<usize> {
+        let outputs = std::mem::take(&mut self.outputs).into_iter();
+        let mut forwarded = outputs.filter_map(|output| match output {
+            Output::Forward(_, update) => Some(update),
+            _ => None,
+        });
+        forwarded.next().expect("it is forwarded")
     }
 
     fn outcomes(&mut self) -> Vec<(u64, Outcome<bool>)> {
@@ -424,7 +481,7 @@ fn a_long_batch_is_divided() {
     for number in 2..=5 {
         play.update(number, 200_000);
     }
-    play.update(6, BATCH_BYTES_MAX);
+    play.update(6, LONG_BATCH_BYTES_MAX);
     for _ in 0..5 {
         if play.appends().is_empty() {
             break;
@@ -521,6 +578,202 @@ fn a_log_that_does_not_confirm_refusals_is_asked_with_pauses() {
     play.answer(is_end, LogAnswer::End(head));
     let refused = Outcome::Settled(Position(0), false);
     assert_eq!(play.outcomes(), [(1, refused)]);
+}
+
+const OTHER: NodeId = NodeId(2);
+
+fn is_lost(question: &Question) -> bool {
+    *question == Question::End(EndUse::Lost)
+}
+
+/// Lets another node do an update in the first batch, and returns its bytes.
+fn batch_of(update: Forwarded<usize>) -> Vec<u8> {
+    let mut sequencer = Play::leading_as(OTHER);
+    let time = sequencer.time();
+    sequencer.node.forwarded(update, time);
+    sequencer.collect();
+    sequencer.appends().concat()
+}
+
+#[test]
+fn the_log_tells_an_outcome_whose_answer_is_lost() {
+    let mut play = Play::following(OTHER, Epoch(5));
+    play.update(1, 10);
+    let batch = batch_of(play.forwarded());
+    play.follow(vec![(Position(1), batch)]);
+    // The sequencer's own answer has a second.
+    assert_eq!(play.outcomes(), []);
+    play.pass(1000);
+    assert_eq!(play.outcomes(), [(1, Outcome::Recorded(Position(1), 0))]);
+    // Nobody waits for it any more.
+    play.node.replied(1, Outcome::Settled(Position(1), true));
+    play.collect();
+    assert_eq!(play.outcomes(), []);
+}
+
+#[test]
+fn the_sequencers_answer_comes_first() {
+    let mut play = Play::following(OTHER, Epoch(5));
+    play.update(1, 10);
+    let batch = batch_of(play.forwarded());
+    play.follow(vec![(Position(1), batch)]);
+    play.node.replied(1, Outcome::Settled(Position(1), true));
+    play.collect();
+    let done = Outcome::Settled(Position(1), true);
+    assert_eq!(play.outcomes(), [(1, done)]);
+}
+
+#[test]
+fn an_update_of_an_ended_leadership_is_in_the_log_or_was_not_done() {
+    let mut play = Play::following(OTHER, Epoch(5));
+    play.update(1, 10);
+    let batch = batch_of(play.forwarded());
+    play.update(2, 10);
+    play.led(NodeId(3), Epoch(9));
+    let end = Head {
+        position: Position(1),
+        ..Head::default()
+    };
+    play.outputs.clear();
+    play.answer(is_lost, LogAnswer::End(end));
+    // This node has not read so far.
+    assert_eq!(play.outcomes(), []);
+    play.follow(vec![(Position(1), batch)]);
+    let recorded = Outcome::Recorded(Position(1), 0);
+    assert_eq!(play.outcomes(), [(1, recorded), (2, Outcome::Busy)]);
+}
+
+#[test]
+fn an_end_that_was_asked_for_before_does_not_count() {
+    let mut play = Play::following(OTHER, Epoch(5));
+    play.update(1, 10);
+    play.led(NodeId(3), Epoch(9));
+    let old = play
+        .questions
+        .iter()
+        .find(|(_, question)| is_lost(question));
+    let (call, _) = *old.expect("it was asked");
+    play.led(OTHER, Epoch(12));
+    let time = play.time();
+    play.outputs.clear();
+    play.node.told(call, LogAnswer::End(Head::default()), time);
+    play.collect();
+    assert_eq!(play.outcomes(), []);
+    play.answer(is_lost, LogAnswer::End(Head::default()));
+    assert_eq!(play.outcomes(), [(1, Outcome::Busy)]);
+}
+
+#[test]
+fn a_sequencer_that_is_asked_refuses_what_comes_late() {
+    let mut play = Play::following(OTHER, Epoch(5));
+    play.update(1, 10);
+    let update = play.forwarded();
+    let mut sequencer = Play::leading();
+    play.pass(1000);
+    let asks = Output::Inquire(OTHER, 1, Epoch(5));
+    assert!(play.outputs.contains(&asks));
+    sequencer.node.inquired(OWN, 1, Epoch(5));
+    sequencer.collect();
+    let absent = Output::Absent(OWN, 1, Position(0));
+    assert_eq!(std::mem::take(&mut sequencer.outputs), [absent]);
+    play.outputs.clear();
+    play.node.absent(1, Position(0));
+    play.collect();
+    assert_eq!(play.outcomes(), [(1, Outcome::Busy)]);
+    // The update was in a buffer.
+    let late = Forwarded {
+        from: OTHER,
+        ..update
+    };
+    let time = sequencer.time();
+    sequencer.node.inquired(OTHER, 1, Epoch(5));
+    sequencer.node.forwarded(late, time);
+    sequencer.collect();
+    assert!(sequencer.appends().is_empty());
+}
+
+#[test]
+fn a_sequencer_that_has_the_update_says_nothing() {
+    let mut sequencer = Play::leading();
+    let time = sequencer.time();
+    for number in 1..=2 {
+        let update = Forwarded {
+            number,
+            update: 10,
+            from: OTHER,
+            epoch: Some(Epoch(5)),
+        };
+        sequencer.node.forwarded(update, time);
+    }
+    sequencer.collect();
+    let asks = |sequencer: &mut Play| {
+        for number in 1..=2 {
+            sequencer.node.inquired(OTHER, number, Epoch(5));
+        }
+        sequencer.collect();
+        let outputs = std::mem::take(&mut sequencer.outputs).into_iter();
+        let absent = outputs.filter(|output| matches!(output, Output::Absent(..)));
+        absent.count()
+    };
+    // One is in the batch, and one waits.
+    assert_eq!(asks(&mut sequencer), 0);
+    // The outcome of the first is unknown, and the second was refused.
+    sequencer.pass(11_000);
+    assert_eq!(asks(&mut sequencer), 0);
+    sequencer
+        .questions
+        .retain(|(_, question)| !is_append(question));
+    sequencer.answer(
+        |question| matches!(question, Question::Look(_)),
+        LogAnswer::Batches(ReadOutcome::Batches(vec![])),
+    );
+    sequencer.answer(is_append, LogAnswer::Appended(AppendOutcome::Appended));
+    assert_eq!(asks(&mut sequencer), 2);
+}
+
+#[test]
+fn a_later_leadership_takes_no_update_of_an_earlier_one() {
+    let mut sequencer = Play::leading();
+    let time = sequencer.time();
+    let update = Forwarded {
+        number: 1,
+        update: 10,
+        from: OTHER,
+        epoch: Some(Epoch(4)),
+    };
+    sequencer.node.forwarded(update, time);
+    sequencer.collect();
+    let refused = Output::Reply(OTHER, 1, Outcome::Busy);
+    assert_eq!(sequencer.outputs, [refused]);
+}
+
+#[test]
+fn the_oldest_program_decides_about_the_format() {
+    let mut play = Play::leading();
+    let state = |node, version| NodeState {
+        node,
+        version,
+        applied: Position(0),
+        durable: Position(0),
+        clock_us: 0,
+    };
+    let version = |play: &mut Play, number, states: Vec<NodeState>| {
+        play.pass(1000);
+        play.answer(
+            |question| *question == Question::Nodes,
+            LogAnswer::Nodes(states),
+        );
+        play.update(number, 10);
+        let batch = play.appends().concat();
+        play.answer(is_append, LogAnswer::Appended(AppendOutcome::Appended));
+        Batch::decode(&batch).expect("a batch").version
+    };
+    let newest = VERSION_NEWEST;
+    assert_eq!(version(&mut play, 1, vec![state(OTHER, newest)]), 1);
+    let mixed = vec![state(OWN, newest), state(OTHER, 1)];
+    assert_eq!(version(&mut play, 2, mixed), 1);
+    let new = vec![state(OWN, newest), state(OTHER, newest)];
+    assert_eq!(version(&mut play, 3, new), newest);
 }
 
 #[test]

@@ -225,7 +225,7 @@ impl ChangeLog for Etcd {
             Some((epoch, leader, of)) if leader == node && of == Some(lease) => {
                 Ok(Leadership::Leading(epoch))
             }
-            Some((_, leader, _)) => Ok(Leadership::Following(leader)),
+            Some((epoch, leader, _)) => Ok(Leadership::Following(leader, epoch)),
             None if inner.is_full || !inner.leases.contains_key(&lease) => Err(Unavailable),
             None => {
                 inner.revision += 1;

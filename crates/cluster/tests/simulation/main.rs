@@ -25,7 +25,7 @@ mod world;
 
 /// The store of the nodes, and its checker. The tests of `directory` run this world on real stores.
 mod model {
-    pub(crate) use fulgurite_cluster_testkit::{Checker, Store, Update};
+    pub(crate) use fulgurite_cluster_testkit::{Checker, Store, Update, check_requests};
 }
 
 use crate::mutant::Mutant;
@@ -53,7 +53,7 @@ fn the_cluster_keeps_its_promises() {
     let first = first.unwrap_or(1);
     let mut failed = Vec::new();
     let mut faults = Faults::new();
-    let (mut done, mut refused, mut served) = (0, 0, 0);
+    let (mut done, mut refused, mut unknown, mut served) = (0, 0, 0, 0);
     for seed in first..first + runs {
         let mut world = World::new(seed, SECONDS, None);
         if let Err(text) = world.run() {
@@ -62,12 +62,14 @@ fn the_cluster_keeps_its_promises() {
         }
         done += world.checker.done;
         refused += world.checker.refused;
+        unknown += world.checker.unknown;
         served += world.checker.served;
         for (name, count) in world.faults {
             *faults.entry(name).or_default() += count;
         }
     }
-    println!("{runs} runs: {done} updates, {refused} refusals, {served} reads; {faults:?}");
+    println!("{runs} runs: {done} updates, {refused} refusals, {unknown} unknown, {served} reads");
+    println!("{faults:?}");
     assert!(failed.is_empty(), "{} of {runs}: {failed:?}", failed.len());
     assert!(
         done > 0 && refused > 0 && served > 0,

@@ -21,10 +21,16 @@ pub(crate) enum Mutant {
     LocalReads,
     /// A node does not wait for the position that a session has seen.
     SessionsForgotten,
+    /// A sequencer takes an update that was meant for an earlier leadership.
+    LateUpdates,
+    /// Updates of an ended leadership are looked for up to an old end of the log.
+    OldEnd,
+    /// A sequencer that is asked about an update does not look whether it has it.
+    HastyAbsence,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Mutant; 9] = [
+    pub(crate) const ALL: [Mutant; 12] = [
         Mutant::NoComparison,
         Mutant::NoHeadComparison,
         Mutant::AnswerBeforeAppend,
@@ -34,5 +40,8 @@ impl Mutant {
         Mutant::BootIgnored,
         Mutant::LocalReads,
         Mutant::SessionsForgotten,
+        Mutant::LateUpdates,
+        Mutant::OldEnd,
+        Mutant::HastyAbsence,
     ];
 }

@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fulgurite_cluster::{
-    AppendOutcome, Batch, Content as _, Forwarded, LogAnswer, LogKeep, Node, NodeId, NodeSettings,
-    Outcome, Position, Question, Time,
+    AppendOutcome, Batch, Content as _, EndUse, Epoch, Forwarded, Head, LogAnswer, LogKeep, Node,
+    NodeId, NodeSettings, Outcome, Position, Question, Time, VERSION_NEWEST,
 };
 use fulgurite_testkit::Random;
 
 use crate::etcd::Etcd;
-use crate::model::{Checker, Store, Update};
+use crate::model::{Checker, Store, Update, check_requests};
 use crate::mutant::Mutant;
 
 const TICK_MS: u64 = 100;
 const SETTINGS: NodeSettings = NodeSettings {
+    version: VERSION_NEWEST,
     lease_ms: 6000,
     call_wait_ms: 500,
     append_wait_ms: 10_000,
@@ -40,6 +41,8 @@ enum Event {
     FromLog(usize, u64, u64, LogAnswer),
     Forward(usize, Forwarded<(u64, Update)>),
     Reply(usize, u64, Outcome<bool>),
+    Inquire(usize, NodeId, u64, Epoch),
+    Absent(usize, u64, Position),
     Client,
     Fault,
     Start(usize),
@@ -158,7 +161,10 @@ impl World {
                 node.position()
             ));
         }
-        self.checker.finish(&self.etcd.archive())
+        let log = self.etcd.archive();
+        log.iter()
+            .try_for_each(|(_, batch)| check_requests(batch))?;
+        self.checker.finish(&log)
     }
 
     fn time(&self, node: usize) -> Time {
@@ -174,7 +180,9 @@ impl World {
             Event::Tick(node)
             | Event::FromLog(node, ..)
             | Event::Forward(node, _)
-            | Event::Reply(node, ..) => Some(*node),
+            | Event::Reply(node, ..)
+            | Event::Inquire(node, ..)
+            | Event::Absent(node, ..) => Some(*node),
             _ => None,
         };
         if let Some(node) = target
@@ -202,12 +210,25 @@ impl World {
                 let time = self.time(node);
                 self.nodes[node].told(call, answer, time);
             }
-            Event::Forward(node, update) if self.lives[node] != 0 => {
+            Event::Forward(node, mut update) if self.lives[node] != 0 => {
                 let time = self.time(node);
+                if self.mutant == Some(Mutant::LateUpdates) && update.epoch.is_some() {
+                    update.epoch = self.nodes[node].epoch();
+                }
                 self.nodes[node].forwarded(update, time);
             }
             Event::Reply(node, number, outcome) if self.lives[node] != 0 => {
                 self.nodes[node].replied(number, outcome);
+            }
+            Event::Inquire(node, from, number, epoch) if self.lives[node] != 0 => {
+                if self.mutant == Some(Mutant::HastyAbsence) {
+                    let upto = self.nodes[node].position();
+                    self.at(1, Event::Absent(from.0 as usize - 1, number, upto));
+                }
+                self.nodes[node].inquired(from, number, epoch);
+            }
+            Event::Absent(node, number, upto) if self.lives[node] != 0 => {
+                self.nodes[node].absent(number, upto);
             }
             Event::Client => self.client(),
             Event::Fault => self.fault(),
@@ -243,8 +264,26 @@ impl World {
             }
             Output::Forward(to, update) => {
                 let to = to.0 as usize - 1;
-                if let Some(delay) = self.wire(node, to) {
+                if let Some(mut delay) = self.wire(node, to) {
+                    // It waits in a buffer, while later connections are faster.
+                    if !self.is_calm() && self.random.chance(2) {
+                        *self.faults.entry("late update").or_default() += 1;
+                        delay = self.random.between(1000, 30_000) as u64;
+                    }
                     self.at(delay, Event::Forward(to, update));
+                }
+            }
+            Output::Inquire(to, number, epoch) => {
+                let to = to.0 as usize - 1;
+                if let Some(delay) = self.wire(node, to) {
+                    let from = self.nodes[node].id();
+                    self.at(delay, Event::Inquire(to, from, number, epoch));
+                }
+            }
+            Output::Absent(to, number, upto) => {
+                let to = to.0 as usize - 1;
+                if let Some(delay) = self.wire(node, to) {
+                    self.at(delay, Event::Absent(to, number, upto));
                 }
             }
             Output::Reply(to, number, outcome) => {
@@ -359,6 +398,9 @@ impl World {
         if self.etcd.is_full() && !was_full {
             *self.faults.entry("full log").or_default() += 1;
             self.at(3000, Event::Defragment);
+        }
+        if self.mutant == Some(Mutant::OldEnd) && *question == Question::End(EndUse::Lost) {
+            answer = LogAnswer::End(Head::default());
         }
         // The other try may be taken when the log has room again.
         let is_repeated = self.repeated.contains(&(node, life, call));

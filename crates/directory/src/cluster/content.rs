@@ -154,6 +154,10 @@ impl Content for StoreContent<'_> {
         }
     }
 
+    fn code(answer: &WriteReply) -> u32 {
+        answer.result.code.number()
+    }
+
     fn commit(&mut self, head: Head) {
         let OpenBatch { mut writer, freed } = self.open.take().expect("an open transaction");
         let written = end::write(&mut writer, head);

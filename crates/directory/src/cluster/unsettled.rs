@@ -22,6 +22,11 @@ fn result(outcome: Unsettled) -> LdapResult {
             ResultCode::UnwillingToPerform,
             "the sequencer of the cluster cannot read this update: do all nodes have one version?",
         ),
+        Unsettled::Recorded(0) => return LdapResult::success(),
+        Unsettled::Recorded(code) => (
+            ResultCode::from_number(code),
+            "the update was refused, and the sequencer's reason is lost",
+        ),
         Unsettled::Unknown => (
             ResultCode::Unavailable,
             "the cluster does not answer: the update may be done or not",
@@ -36,6 +41,14 @@ impl OrderedDirectory for Directory {
     }
 
     fn unsettled(&self, request: &WriteRequest, outcome: Unsettled) -> WriteReply {
-        self.refused_reply(request, result(outcome))
+        let result = match outcome {
+            Unsettled::Recorded(_) if request.is_bind() => result(Unsettled::Unknown),
+            Unsettled::Recorded(0) if request.returns_entries() => refuse(
+                ResultCode::Unavailable,
+                "the update is done, and the entry that its answer had is lost",
+            ),
+            outcome => result(outcome),
+        };
+        self.refused_reply(request, result)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
+use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf, oid};
 use fulgurite_schema::{Dn, Entry, Schema};
 
 use crate::core::forwarded_bind::ForwardedChange;
@@ -282,6 +282,26 @@ impl WriteRequest {
     pub fn has_control(&self, oid: &str) -> bool {
         match &self.work {
             WriteWork::Update(update) => update.message().controls.find(oid).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Returns true if it judges or records a bind.
+    pub(crate) fn is_bind(&self) -> bool {
+        matches!(self.work, WriteWork::Bind(_) | WriteWork::Attempt(_))
+    }
+
+    /// Returns true if the answer has an entry, as it was before or is afterwards.
+    pub(crate) fn returns_entries(&self) -> bool {
+        let returns = |update: &UpdateBuf| {
+            let controls = &update.message().controls;
+            [oid::PRE_READ, oid::POST_READ]
+                .iter()
+                .any(|oid| controls.find(oid).is_some())
+        };
+        match &self.work {
+            WriteWork::Update(update) => returns(update),
+            WriteWork::Transaction(_, updates) => updates.iter().any(returns),
             _ => false,
         }
     }

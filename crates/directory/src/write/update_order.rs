@@ -34,6 +34,8 @@ pub enum Unsettled {
     TooLong,
     /// Nothing was done, for certain: the sequencer cannot read this update.
     Unread,
+    /// The log has it with this code of its result. The sequencer's answer is lost.
+    Recorded(u32),
     /// Perhaps it is done, perhaps not.
     Unknown,
 }

@@ -27,7 +27,7 @@ mod world;
 
 /// The store of the nodes, and its checker.
 mod model {
-    pub(crate) use crate::checker::Checker;
+    pub(crate) use crate::checker::{Checker, check_requests};
     pub(crate) use crate::store::{Store, Update};
 }
 

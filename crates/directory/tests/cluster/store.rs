@@ -406,6 +406,10 @@ impl Content for Store {
         }
     }
 
+    fn code(answer: &bool) -> u32 {
+        u32::from(!answer)
+    }
+
     fn commit(&mut self, head: Head) {
         if self.disk_is_full {
             return self.content.abort();

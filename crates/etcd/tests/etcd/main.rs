@@ -108,7 +108,7 @@ fn the_log_takes_the_next_batch_of_the_leader_once() {
     // Another leader.
     assert_eq!(log.resign(other), Ok(()));
     let second = log.grant(60_000).expect("a lease");
-    let following = Leadership::Following(NodeId(1));
+    let following = Leadership::Following(NodeId(1), epoch);
     assert_eq!(log.lead(second, NodeId(2)), Ok(following));
     // An earlier life of a node is another one.
     assert_eq!(log.lead(second, NodeId(1)), Ok(following));
@@ -176,7 +176,7 @@ fn a_leadership_ends_with_its_lease() {
     assert!(log.nodes().expect("states").contains(&state(12, 9)));
     assert_eq!(log.renew(second), Ok(true));
     // Nobody renews the first lease.
-    while let Ok(Leadership::Following(_)) = log.lead(second, NodeId(12)) {
+    while let Ok(Leadership::Following(..)) = log.lead(second, NodeId(12)) {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     assert_eq!(log.renew(lease), Ok(false));
@@ -185,7 +185,7 @@ fn a_leadership_ends_with_its_lease() {
     assert!(log.publish(lease, &state(1, 7)).is_err());
     assert!(
         log.lead(lease, NodeId(1))
-            .is_ok_and(|now| now == Leadership::Following(NodeId(12)))
+            .is_ok_and(|now| matches!(now, Leadership::Following(NodeId(12), _)))
     );
 }
 

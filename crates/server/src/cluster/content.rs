@@ -106,6 +106,10 @@ impl<S: DirectorySource> Content for LiveContent<'_, S> {
         }
     }
 
+    fn code(answer: &ClusterAnswer) -> u32 {
+        answer.code()
+    }
+
     fn commit(&mut self, head: Head) {
         self.content.commit(head);
         self.is_open = false;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use fulgurite_cluster::Outcome;
+use fulgurite_cluster::{Outcome, Position};
 use fulgurite_cluster_driver::Handle;
 use fulgurite_directory::{
     OrderedDirectory, OrderedReply, Unsettled, UpdateOrder, WriteReply, WriteRequest,
@@ -75,11 +75,14 @@ impl ClusterOrder {
         outcome: Outcome<ClusterAnswer>,
     ) -> WriteReply {
         let unsettled = match outcome {
+            Outcome::Recorded(position, code) => {
+                let mut reply = directory.unsettled(request, Unsettled::Recorded(code));
+                self.tell_position(request, position, &mut reply);
+                return reply;
+            }
             Outcome::Settled(position, ClusterAnswer::Reply(reply)) => {
                 let mut reply = OrderedReply::for_client(*reply, request);
-                if request.has_control(oid::CLUSTER_POSITION) {
-                    add_position(&self.cluster, position, &mut reply.bytes, 0);
-                }
+                self.tell_position(request, position, &mut reply);
                 return reply;
             }
             Outcome::Settled(_, ClusterAnswer::Unread) => Unsettled::Unread,
@@ -88,6 +91,13 @@ impl ClusterOrder {
             Outcome::Unknown => Unsettled::Unknown,
         };
         directory.unsettled(request, unsettled)
+    }
+
+    /// Adds the position of an update to its reply, if its client has asked for it.
+    fn tell_position(&self, request: &WriteRequest, position: Position, reply: &mut WriteReply) {
+        if request.has_control(oid::CLUSTER_POSITION) {
+            add_position(&self.cluster, position, &mut reply.bytes, 0);
+        }
     }
 }
 

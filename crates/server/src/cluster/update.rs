@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fulgurite_cluster_peers::{FrameError, Wire};
 use fulgurite_directory::{OrderedReply, WireError, WriteRequest};
+use fulgurite_ldap::ResultCode;
 use fulgurite_schema::Schema;
 
 /// An update.
@@ -37,6 +38,16 @@ impl ClusterUpdate {
                 WriteRequest::from_wire(schema, &request.to_wire(own)).map(Cow::Owned)
             }
             ClusterUpdate::Message(bytes) => WriteRequest::from_wire(schema, bytes).map(Cow::Owned),
+        }
+    }
+}
+
+impl ClusterAnswer {
+    /// Returns the code of the result.
+    pub(super) fn code(&self) -> u32 {
+        match self {
+            ClusterAnswer::Reply(reply) => reply.code(),
+            ClusterAnswer::Unread => ResultCode::UnwillingToPerform.number(),
         }
     }
 }

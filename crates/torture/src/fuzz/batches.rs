@@ -2,7 +2,7 @@
 
 use fulgurite_cluster::{
     Batch, BatchId, Csn, Digest, Epoch, NodeId, Operation, Operator, Position, Record, RecordKind,
-    Renaming, Value, seal,
+    Renaming, RequestMark, VERSION_NEWEST, Value, seal,
 };
 
 /// Reads a batch, as it is and with a checksum that fits.
@@ -30,20 +30,45 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     ];
     let records: Vec<Record> = kinds.iter().zip(1..).map(record).collect();
     let single = records.iter().map(|record| vec![record.clone()]);
-    let all = single.chain([records.clone()]).map(batch);
+    let all: Vec<Batch> = single.chain([records.clone()]).map(batch).collect();
+    let newer = all.iter().cloned().map(newer);
+    let newer: Vec<Batch> = newer.collect();
+    let all = all.into_iter().chain(newer);
     all.map(|batch| batch.encode().expect("a short batch"))
         .collect()
 }
 
 fn batch(records: Vec<Record>) -> Batch {
     Batch {
+        version: 1,
         position: Position(300),
         epoch: Epoch(7),
         node: NodeId(2),
         id: BatchId([3; 16]),
         previous: Digest([4; 32]),
+        requests: Vec::new(),
         records,
     }
+}
+
+/// Returns a batch of the newest version, which has requests, and no parts.
+fn newer(mut batch: Batch) -> Batch {
+    batch.version = VERSION_NEWEST;
+    batch.requests = vec![RequestMark {
+        node: NodeId(3),
+        number: 1 << 40,
+        code: 68,
+    }];
+    for operation in batch
+        .records
+        .iter_mut()
+        .flat_map(|record| &mut record.operations)
+    {
+        operation
+            .values
+            .retain(|value| matches!(value, Value::Inline(_)));
+    }
+    batch
 }
 
 fn record((kind, number): (&RecordKind, u8)) -> Record {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use fulgurite_cluster::{NodeId, Outcome, Position};
+use fulgurite_cluster::{Epoch, NodeId, Outcome, Position};
 use fulgurite_cluster_peers::Frame;
 use fulgurite_directory::{OrderedReply, Session, WriteRequest};
 use fulgurite_ldap::{DeleteRequest, Limits, Message, Request, encode};
@@ -52,9 +52,18 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         node: NodeId(1),
         to: NodeId(2),
     };
-    let forward = Frame::Forward {
+    let forward = |epoch| Frame::Forward {
         number: 7,
+        epoch,
         update: update.clone(),
+    };
+    let inquire = Frame::Inquire {
+        number: 7,
+        epoch: Epoch(40),
+    };
+    let absent = Frame::Absent {
+        number: 7,
+        upto: Position(9),
     };
     let done = Outcome::Settled(Position(9), b"\x30\x0c".to_vec());
     let outcomes = [done, Outcome::Busy, Outcome::TooLong, Outcome::Unknown];
@@ -69,7 +78,9 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         digest: [9; 32],
     };
     let part = Frame::Part(b"page".to_vec());
-    let frames = [hello, forward, Frame::Alive(Position(3)), fetch, copy, part];
+    let [old, new] = [forward(None), forward(Some(Epoch(40)))];
+    let alive = Frame::Alive(Position(3));
+    let frames = [hello, old, new, inquire, absent, alive, fetch, copy, part];
     let frames = frames.iter().chain(&outcomes).map(Frame::encode);
     frames.chain([update]).collect()
 }

@@ -45,6 +45,12 @@ impl OrderedReply {
         }
     }
 
+    /// Returns the code of the result.
+    #[must_use]
+    pub fn code(&self) -> u32 {
+        self.reply.result.code.number()
+    }
+
     /// Returns the reply for the client of a request. The session of the request is freed, and its
     /// bind judged, as the sequencer has done it.
     #[must_use]
