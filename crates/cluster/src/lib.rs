@@ -22,6 +22,7 @@ mod follower;
 mod lease;
 mod log;
 mod node;
+mod parts;
 mod rules;
 mod sequencer;
 mod values;
@@ -42,6 +43,7 @@ pub use node::{
     Content, Effects, EndUse, Forwarded, LogAnswer, LogKeep, Node, NodeSettings, Outcome, Output,
     Question, Time,
 };
+pub use parts::PartList;
 pub use rules::{Start, TrimFacts, is_too_far_ahead, start_from, trim_upto, version_to_write};
 pub use sequencer::{Draft, Sequencer, Todo};
 pub use values::{BatchId, Csn, Digest, Epoch, Head, NodeId, Position};

@@ -9,9 +9,11 @@
 //!   /fulgurite/<cluster>/token/<node>              secret of a node that may join, under a lease
 //!   /fulgurite/<cluster>/gone/<node>               empty: the number of a node that was taken out
 //!   /fulgurite/<cluster>/db/<database>/head        end of the log
-//!   /fulgurite/<cluster>/db/<database>/log/<position>   a batch; 16 hexadecimal digits
+//!   /fulgurite/<cluster>/db/<database>/log/<position>   a batch, or the list of its parts
+//!   /fulgurite/<cluster>/db/<database>/part/<position>/<digest>/<number>   a part
 //! ```
-//! No key says where the log begins. A full etcd takes no such key, but it takes deletions.
+//! A position has 16 hexadecimal digits. No key says where the log begins. A full etcd takes no
+//! such key, but it takes deletions.
 
 use fulgurite_cluster::{Csn, Digest, Head, NodeId, NodeState, Position};
 use serde_json::{Value, json};
@@ -51,6 +53,23 @@ impl Keys {
     /// Returns the end of the range of all batches.
     pub(crate) fn batches_end(&self) -> String {
         format!("{}/log0", self.database)
+    }
+
+    /// Returns the key of a part of the batch with a digest.
+    pub(crate) fn part(&self, position: Position, digest: &Digest, number: u64) -> String {
+        let digest = digest.0.iter().map(|byte| format!("{byte:02x}"));
+        let digest: String = digest.collect();
+        format!(
+            "{}/part/{:016x}/{digest}/{number:04}",
+            self.database, position.0
+        )
+    }
+
+    /// Returns the range of the parts of all batches before a position.
+    pub(crate) fn parts_before(&self, position: Position) -> [String; 2] {
+        let all = format!("{}/part/", self.database);
+        let end = format!("{all}{:016x}", position.0);
+        [all, end]
     }
 
     pub(crate) fn node(&self, node: NodeId) -> String {

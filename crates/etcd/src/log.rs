@@ -1,8 +1,8 @@
 //! The log of a cluster in etcd.
 
 use fulgurite_cluster::{
-    AppendOutcome, ChangeLog, Epoch, Head, Leadership, LeaseId, NodeId, NodeState, Position,
-    ReadOutcome, Refusal, Unavailable,
+    AppendOutcome, BATCH_BYTES_MAX, ChangeLog, Epoch, Head, Leadership, LeaseId, NodeId, NodeState,
+    PartList, Position, ReadOutcome, Refusal, Unavailable,
 };
 use serde_json::{Value, json};
 
@@ -13,6 +13,9 @@ use crate::question::{
     Answer, Do, Item, created_at, delete_range, get, has_value, number, put, range, transaction,
 };
 use crate::settings::EtcdSettings;
+
+/// Bytes of a part of a long batch. It is as long as a batch without parts.
+const PART_BYTES: u32 = BATCH_BYTES_MAX as u32;
 
 /// The log of one database in etcd. A thread that asks has one of its kind.
 ///
@@ -82,13 +85,13 @@ impl EtcdLog {
     ///
     /// A try that was given up is absent now. It can be taken later only if its comparison still
     /// holds.
-    fn refused(&self, answer: &Answer, after: &Head, was_given_up: bool) -> AppendOutcome {
+    fn refused(&self, answer: &Answer, append: &Append<'_>, was_given_up: bool) -> AppendOutcome {
         let Some(end) = self.head_of(answer, 1) else {
             return AppendOutcome::Unknown;
         };
-        let present = answer.one(2).map(|item| item.value.clone());
+        let present = answer.one(2).map(|item| append.present(&item.value));
         // The batch may have been taken, and trimmed since.
-        if was_given_up && present.is_none() && end.position >= after.position {
+        if was_given_up && present.is_none() && end.position >= append.after.position {
             return AppendOutcome::Unknown;
         }
         AppendOutcome::Refused(Refusal {
@@ -100,13 +103,13 @@ impl EtcdLog {
 
     /// Decides about an append that found etcd full. The write that reaches the quota is done, and
     /// its answer says that there is no space.
-    fn settle_full(&self, before: &Head, after: &Head, batch: &[u8]) -> AppendOutcome {
-        let question = transaction(vec![], self.state(after.position), vec![]);
+    fn settle_full(&self, before: &Head, append: &Append<'_>) -> AppendOutcome {
+        let question = transaction(vec![], self.state(append.after.position), vec![]);
         let (Ok(answer), _) = self.ask(&question) else {
             return AppendOutcome::Unknown;
         };
-        match self.refused(&answer, after, true) {
-            AppendOutcome::Refused(refusal) if refusal.present.as_deref() == Some(batch) => {
+        match self.refused(&answer, append, true) {
+            AppendOutcome::Refused(refusal) if refusal.present.as_deref() == Some(append.batch) => {
                 AppendOutcome::Appended
             }
             AppendOutcome::Refused(refusal) if refusal.end == before.position => {
@@ -117,15 +120,109 @@ impl EtcdLog {
     }
 }
 
+/// An append on its way.
+struct Append<'b> {
+    after: &'b Head,
+    batch: &'b [u8],
+    /// The parts of a long batch.
+    list: Option<PartList>,
+}
+
+impl Append<'_> {
+    /// Returns the batch at its position, where the log has a value. A list of parts is returned
+    /// as it is, if it is that of another batch.
+    fn present(&self, value: &[u8]) -> Vec<u8> {
+        let is_own = self.list.is_some() && PartList::decode(value) == self.list;
+        match is_own {
+            true => self.batch.to_vec(),
+            false => value.to_vec(),
+        }
+    }
+}
+
+impl EtcdLog {
+    /// Writes the parts of a long batch, which nobody reads before their list is there. Returns an
+    /// outcome if the append ends here.
+    fn put_parts(
+        &self,
+        epoch: Epoch,
+        list: &PartList,
+        append: &Append<'_>,
+    ) -> Option<AppendOutcome> {
+        let position = append.after.position;
+        for (part, number) in list.parts(append.batch).zip(0..) {
+            let key = self.keys.part(position, &list.digest(), number);
+            let compare = vec![created_at(&self.keys.leader(), epoch.0)];
+            let write = vec![Do::Put(put(&key, part, 0))];
+            let question = transaction(compare, write, self.state(position));
+            match self.ask(&question).0 {
+                Ok(answer) if answer.succeeded => {}
+                // No try of this call is an append.
+                Ok(answer) => return Some(self.refused(&answer, append, false)),
+                Err(EtcdError::Full) => return Some(AppendOutcome::Full),
+                Err(_) => return Some(AppendOutcome::Unknown),
+            }
+        }
+        None
+    }
+
+    /// Returns batches with their parts, and none behind a long one. This bounds the memory.
+    fn wholes(&self, read: Vec<(Position, Vec<u8>)>) -> ReadOutcome {
+        let mut batches = Vec::with_capacity(read.len());
+        for (position, value) in read {
+            let is_long = PartList::decode(&value).is_some();
+            match self.whole(position, value) {
+                Some(batch) => batches.push((position, batch)),
+                // A trim takes a batch with its parts: the next question tells. No batch at all
+                // would say that the log ends here.
+                None if batches.is_empty() => return ReadOutcome::Unavailable,
+                None => break,
+            }
+            if is_long {
+                break;
+            }
+        }
+        ReadOutcome::Batches(batches)
+    }
+
+    /// Returns the batch of a value at a position. Returns `None` if its parts are gone, or etcd is
+    /// silent.
+    fn whole(&self, position: Position, value: Vec<u8>) -> Option<Vec<u8>> {
+        let Some(list) = PartList::decode(&value) else {
+            return Some(value);
+        };
+        let part = |number| {
+            let key = self.keys.part(position, &list.digest(), number);
+            let read = vec![Do::Get(get(&key))];
+            let answer = self.ask_again(&transaction(vec![], read, vec![])).ok()?;
+            answer.one(0).map(|item| item.value.clone())
+        };
+        let parts: Option<Vec<Vec<u8>>> = (0..list.count()).map(part).collect();
+        list.join(&parts?)
+    }
+}
+
 impl ChangeLog for EtcdLog {
     fn append(&self, epoch: Epoch, before: &Head, after: &Head, batch: &[u8]) -> AppendOutcome {
+        let append = Append {
+            after,
+            batch,
+            list: PartList::of(batch, PART_BYTES),
+        };
+        if let Some(list) = &append.list
+            && let Some(outcome) = self.put_parts(epoch, list, &append)
+        {
+            return outcome;
+        }
+        let list = append.list.map(|list| list.encode());
+        let value = list.as_deref().unwrap_or(batch);
         let [leader, head] = [self.keys.leader(), self.keys.head()];
         let ends = match before.position {
             Position(0) => created_at(&head, 0),
             _ => has_value(&head, &write_head(before)),
         };
         let writes = vec![
-            Do::Put(put(&self.keys.batch(after.position), batch, 0)),
+            Do::Put(put(&self.keys.batch(after.position), value, 0)),
             Do::Put(put(&head, &write_head(after), 0)),
         ];
         let compare = vec![created_at(&leader, epoch.0), ends];
@@ -133,10 +230,10 @@ impl ChangeLog for EtcdLog {
             self.ask(&transaction(compare, writes, self.state(after.position)));
         match answer {
             Ok(answer) if answer.succeeded => AppendOutcome::Appended,
-            Ok(answer) => self.refused(&answer, after, was_given_up),
+            Ok(answer) => self.refused(&answer, &append, was_given_up),
             // A try before may still be taken when there is room.
             Err(EtcdError::Full) if was_given_up => AppendOutcome::Unknown,
-            Err(EtcdError::Full) => self.settle_full(before, after, batch),
+            Err(EtcdError::Full) => self.settle_full(before, &append),
             Err(_) => AppendOutcome::Unknown,
         }
     }
@@ -163,7 +260,7 @@ impl ChangeLog for EtcdLog {
             None if head.position >= from => ReadOutcome::Trimmed {
                 first: head.position.next(),
             },
-            _ => ReadOutcome::Batches(batches),
+            _ => self.wholes(batches),
         }
     }
 
@@ -244,9 +341,13 @@ impl ChangeLog for EtcdLog {
 
     fn trim(&self, epoch: Epoch, upto: Position) -> Result<(), Unavailable> {
         let (first, end) = (self.keys.batch(Position(0)), self.keys.batch(upto.next()));
+        let [parts, parts_end] = self.keys.parts_before(upto.next());
         let answer = self.ask_again(&transaction(
             vec![created_at(&self.keys.leader(), epoch.0)],
-            vec![Do::Delete(delete_range(&first, &end))],
+            vec![
+                Do::Delete(delete_range(&first, &end)),
+                Do::Delete(delete_range(&parts, &parts_end)),
+            ],
             vec![],
         ))?;
         if answer.succeeded {

@@ -60,8 +60,8 @@ fn a_stopped_sequencer_hands_over_at_once() {
     world.finish();
 }
 
-/// A sequencer whose answers to others are lost, and one that ends with an update of another node:
-/// the log tells that node.
+/// The answers of a sequencer are lost, or its leadership ends with an update of another node. The
+/// log tells that node.
 #[test]
 fn the_log_settles_what_the_sequencer_does_not_answer() {
     if !has_etcd() {
@@ -100,7 +100,7 @@ fn the_log_settles_what_the_sequencer_does_not_answer() {
     // A batch of refusals only is not in the log.
     let settled = recorded(|_| true) + outcomes.iter().filter(|one| **one == Outcome::Busy).count();
     assert_eq!(settled, outcomes.len(), "{outcomes:?}");
-    // It stands still with an update, and its leadership ends.
+    // It is paused with an update, and its leadership ends.
     world.shared.pause(first, true);
     let outcome = update(&world.shared, &other, &mut random);
     assert_eq!(outcome, Outcome::Busy);

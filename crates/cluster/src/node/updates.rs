@@ -87,7 +87,7 @@ impl<C: Content> Node<C> {
                 open.is_overdue || begun.any(|begun| is_it(begun.from, begun.number))
             });
         match sequencer.epoch().cmp(&epoch) {
-            // It has not heard of its own end.
+            // A later leadership would be needed for that question.
             std::cmp::Ordering::Less => return,
             std::cmp::Ordering::Equal if is_here || self.gone.len() >= GONE_MAX => return,
             std::cmp::Ordering::Equal => {

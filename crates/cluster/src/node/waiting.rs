@@ -182,8 +182,7 @@ impl<A> Clients<A> {
         ask.collect()
     }
 
-    /// Takes the updates that the log has settled, where this node has applied it: those that it
-    /// has, and those that it will never have.
+    /// Takes the updates that the log has settled, as this node has applied it.
     pub(super) fn read(&mut self, here: Position) -> Vec<(u64, Outcome<A>)> {
         let read = self.forwarded.extract_if(.., |_, sent| {
             sent.epoch.is_some() && sent.upto.is_some_and(|upto| upto <= here)

@@ -1,11 +1,11 @@
 //! A model of etcd: keys with revisions, transactions that compare, leases on its clock, a quota.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use fulgurite_cluster::{
-    AppendOutcome, ChangeLog, Epoch, Head, Leadership, LeaseId, NodeId, NodeState, Position,
-    ReadOutcome, Refusal, Unavailable,
+    AppendOutcome, ChangeLog, Digest, Epoch, Head, Leadership, LeaseId, NodeId, NodeState,
+    PartList, Position, ReadOutcome, Refusal, Unavailable,
 };
 
 use crate::mutant::Mutant;
@@ -32,7 +32,11 @@ enum Key {
     Leader,
     Log(Position),
     Node(NodeId),
+    Part(Position, Digest, usize),
 }
+
+/// Bytes of a part of a long batch.
+const PART_BYTES: u32 = 400;
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -51,6 +55,8 @@ struct Inner {
 pub(crate) struct Etcd {
     inner: RefCell<Inner>,
     archive: RefCell<Vec<(Position, Vec<u8>)>>,
+    /// True if the next long batch ends between its parts and their list.
+    pub(crate) tears: Cell<bool>,
     quota_bytes: usize,
     mutant: Option<Mutant>,
 }
@@ -60,6 +66,7 @@ impl Etcd {
         Etcd {
             inner: RefCell::default(),
             archive: RefCell::default(),
+            tears: Cell::new(false),
             quota_bytes,
             mutant,
         }
@@ -129,11 +136,27 @@ impl Inner {
         }
     }
 
-    fn batch(&self, position: Position) -> Option<Vec<u8>> {
-        match self.items.get(&Key::Log(position)).map(|item| &item.value) {
+    fn bytes(&self, key: &Key) -> Option<Vec<u8>> {
+        match self.items.get(key).map(|item| &item.value) {
             Some(Stored::Batch(bytes)) => Some(bytes.clone()),
             _ => None,
         }
+    }
+
+    /// Returns the value at the place of a batch.
+    fn value(&self, position: Position) -> Option<Vec<u8>> {
+        self.bytes(&Key::Log(position))
+    }
+
+    /// Returns a batch, put together from its parts.
+    fn batch(&self, position: Position) -> Option<Vec<u8>> {
+        let value = self.value(position)?;
+        let Some(list) = PartList::decode(&value) else {
+            return Some(value);
+        };
+        let part = |number| self.bytes(&Key::Part(position, list.digest(), number));
+        let parts: Option<Vec<Vec<u8>>> = (0..list.count() as usize).map(part).collect();
+        list.join(&parts?)
     }
 
     fn leader(&self) -> Option<(Epoch, NodeId, Option<LeaseId>)> {
@@ -162,7 +185,9 @@ impl ChangeLog for Etcd {
             return AppendOutcome::Refused(Refusal {
                 leader: inner.leader().map(|(epoch, ..)| epoch),
                 end: inner.head().position,
-                present: inner.batch(after.position),
+                present: inner
+                    .batch(after.position)
+                    .or_else(|| inner.value(after.position)),
             });
         }
         if inner.is_full || inner.bytes + batch.len() > self.quota_bytes {
@@ -171,7 +196,22 @@ impl ChangeLog for Etcd {
         }
         inner.revision += 1;
         inner.bytes += batch.len();
-        inner.put(key, Stored::Batch(batch.to_vec()), None);
+        let list = PartList::of(batch, PART_BYTES);
+        let tears = list.is_some() && self.tears.take();
+        let begins_with_list = self.mutant == Some(Mutant::ListBeforeParts);
+        if let Some(list) = &list
+            && !(tears && begins_with_list)
+        {
+            for (part, number) in list.parts(batch).zip(0..) {
+                let key = Key::Part(after.position, list.digest(), number);
+                inner.put(key, Stored::Batch(part.to_vec()), None);
+            }
+        }
+        if tears && !begins_with_list {
+            return AppendOutcome::Unknown;
+        }
+        let value = list.map_or_else(|| batch.to_vec(), |list| list.encode());
+        inner.put(key, Stored::Batch(value), None);
         inner.put(Key::Head, Stored::Head(*after), None);
         let mut archive = self.archive.borrow_mut();
         archive.push((after.position, batch.to_vec()));
@@ -185,10 +225,14 @@ impl ChangeLog for Etcd {
             .items
             .range(range)
             .filter_map(|(key, item)| match (key, &item.value) {
-                (Key::Log(position), Stored::Batch(bytes)) => Some((*position, bytes.clone())),
+                (Key::Log(position), Stored::Batch(_)) => Some((*position, inner.batch(*position))),
                 _ => None,
             });
-        let batches: Vec<_> = batches.take(limit).collect();
+        let batches = batches.take(limit);
+        let batches: Option<Vec<_>> = batches.map(|(at, batch)| Some((at, batch?))).collect();
+        let Some(batches) = batches else {
+            return ReadOutcome::Unavailable;
+        };
         let end = inner.head().position;
         match batches.first() {
             Some((first, _)) if *first > from => ReadOutcome::Trimmed { first: *first },
@@ -266,7 +310,10 @@ impl ChangeLog for Etcd {
         // A full etcd takes deletions. It takes no key that says where the log begins.
         if inner.is_led_by(epoch) {
             inner.revision += 1;
-            let gone = |key: &Key| matches!(key, Key::Log(position) if *position <= upto);
+            let gone = |key: &Key| match key {
+                Key::Log(position) | Key::Part(position, ..) => *position <= upto,
+                _ => false,
+            };
             inner.items.retain(|key, _| !gone(key));
         }
         Ok(())

@@ -27,10 +27,12 @@ pub(crate) enum Mutant {
     OldEnd,
     /// A sequencer that is asked about an update does not look whether it has it.
     HastyAbsence,
+    /// The list of a long batch is written before its parts.
+    ListBeforeParts,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Mutant; 12] = [
+    pub(crate) const ALL: [Mutant; 13] = [
         Mutant::NoComparison,
         Mutant::NoHeadComparison,
         Mutant::AnswerBeforeAppend,
@@ -43,5 +45,6 @@ impl Mutant {
         Mutant::LateUpdates,
         Mutant::OldEnd,
         Mutant::HastyAbsence,
+        Mutant::ListBeforeParts,
     ];
 }

@@ -394,7 +394,12 @@ impl World {
     /// Lets the log answer.
     fn log(&mut self, node: usize, life: u64, call: u64, question: &Question) {
         let was_full = self.etcd.is_full();
+        let tears = !self.is_calm() && self.random.chance(5);
+        self.etcd.tears.set(tears);
         let mut answer = question.ask(&self.etcd);
+        if tears && !self.etcd.tears.take() {
+            *self.faults.entry("batch without its list").or_default() += 1;
+        }
         if self.etcd.is_full() && !was_full {
             *self.faults.entry("full log").or_default() += 1;
             self.at(3000, Event::Defragment);

@@ -207,3 +207,56 @@ fn a_follower_reads_large_batches() {
     };
     assert!(batches.len() == 8 && batches.iter().all(|(_, bytes)| *bytes == batch));
 }
+
+/// Returns the batches of a read.
+fn read(log: &EtcdLog, from: u64) -> Vec<(Position, Vec<u8>)> {
+    match log.read(Position(from), 8) {
+        ReadOutcome::Batches(batches) => batches,
+        other => panic!("no batches: {other:?}"),
+    }
+}
+
+#[test]
+fn a_long_batch_is_appended_in_parts_and_read_as_one() {
+    if !has_etcd() {
+        return;
+    }
+    let etcd = Etcd::plain(1, &[]);
+    let log = log_of(&etcd);
+    let (_, epoch) = lead(&log, 1);
+    let long: Vec<u8> = (0..5_000_000_u32).map(|at| (at % 251) as u8).collect();
+    let append = |epoch, position, batch: &[u8]| {
+        log.append(epoch, &head(position - 1), &head(position), batch)
+    };
+    assert_eq!(append(epoch, 1, b"short"), AppendOutcome::Appended);
+    assert_eq!(append(epoch, 2, &long), AppendOutcome::Appended);
+    assert_eq!(append(epoch, 3, b"after"), AppendOutcome::Appended);
+    assert_eq!(log.end(), Ok(head(3)));
+    let expected = vec![
+        (Position(1), b"short".to_vec()),
+        (Position(2), long.clone()),
+    ];
+    assert!(read(&log, 1) == expected);
+    assert_eq!(read(&log, 3), [(Position(3), b"after".to_vec())]);
+    // The second try of an append finds its own batch, and another batch is another one.
+    let AppendOutcome::Refused(refusal) = append(epoch, 2, &long) else {
+        panic!("taken twice");
+    };
+    assert!(refusal.present.as_deref() == Some(&long));
+    let mut other = long.clone();
+    other[4_000_000] ^= 1;
+    let AppendOutcome::Refused(refusal) = append(epoch, 2, &other) else {
+        panic!("taken twice");
+    };
+    assert!(refusal.present.is_some_and(|present| present != other));
+    // Nobody writes parts for an ended leadership, so these stay without a list.
+    let late = Epoch(epoch.0 + 1);
+    assert!(matches!(append(late, 4, &long), AppendOutcome::Refused(_)));
+    // A trim takes the parts, also those without a list.
+    let bytes = || log.spaces().expect("etcd answers")[0].1.bytes_in_use;
+    assert_eq!(log.trim(epoch, Position(2)), Ok(()));
+    log.reclaim().expect("room");
+    assert!(bytes() < 1_000_000, "{} bytes are left", bytes());
+    let trimmed = ReadOutcome::Trimmed { first: Position(3) };
+    assert_eq!(log.read(Position(2), 8), trimmed);
+}
