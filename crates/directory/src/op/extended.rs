@@ -57,10 +57,11 @@ fn extended(
         oid::WHO_AM_I => who_am_i(session, request.value),
         oid::CANCEL => cancel(request.value),
         oid::PASSWORD_MODIFY => password_modify::begin(directory, session, id, request.value)
-            .map(|change| ExtendedStep::Passwords(change.with_policy(decoded.password_policy))),
+            .map(|change| change.with_policy(decoded.password_policy))
+            .map(|change| ExtendedStep::Passwords(change.with_position(decoded.position))),
         oid::EXPLAIN_ACCESS => access_query::explain(directory, session, request.value),
         oid::START_TRANSACTION => transaction::start(session, request.value),
-        oid::END_TRANSACTION => transaction::end(session, id, request.value),
+        oid::END_TRANSACTION => transaction::end(session, id, request.value, decoded.position),
         _ => Err(protocol_error("unsupported extended operation")),
     }
 }

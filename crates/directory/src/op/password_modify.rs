@@ -50,6 +50,7 @@ pub struct PasswordChange {
     /// The value of the response.
     value: Option<Vec<u8>>,
     wants_policy: bool,
+    wants_position: bool,
 }
 
 impl std::fmt::Debug for PasswordChange {
@@ -65,6 +66,12 @@ impl PasswordChange {
     /// Answers with the control of password policies, if the client wants it.
     pub(crate) fn with_policy(mut self: Box<Self>, wants_policy: bool) -> Box<PasswordChange> {
         self.wants_policy = wants_policy;
+        self
+    }
+
+    /// Tells the position of the update in the log of a cluster, if the client wants it.
+    pub(crate) fn with_position(mut self: Box<Self>, wants_position: bool) -> Box<PasswordChange> {
+        self.wants_position = wants_position;
         self
     }
 
@@ -113,7 +120,8 @@ impl PasswordChange {
             },
             wants_policy: self.wants_policy,
         };
-        Ok(WriteRequest::password(&self.session, update))
+        let request = WriteRequest::password(&self.session, update);
+        Ok(request.with_position(self.wants_position))
     }
 }
 
@@ -210,6 +218,7 @@ pub(crate) fn begin(
         scram: directory.auth_options().scram_keys.clone(),
         value,
         wants_policy: false,
+        wants_position: false,
     }))
 }
 

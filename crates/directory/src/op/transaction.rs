@@ -52,6 +52,7 @@ pub(crate) fn end(
     session: &mut Session,
     id: MessageId,
     value: Option<&[u8]>,
+    wants_position: bool,
 ) -> OpResult<ExtendedStep> {
     let wrong = |text| refuse(ResultCode::ProtocolError, text);
     let value = value.ok_or_else(|| wrong("request data expected"))?;
@@ -75,5 +76,5 @@ pub(crate) fn end(
         return Err(refuse(ResultCode::OperationsError, text));
     }
     let request = WriteRequest::transaction(session, id, updates);
-    Ok(ExtendedStep::Update(request))
+    Ok(ExtendedStep::Update(request.with_position(wants_position)))
 }

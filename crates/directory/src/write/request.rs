@@ -24,6 +24,8 @@ pub struct WriteRequest {
     pub(crate) work: WriteWork,
     /// The entry of an add, if it could be resolved before the writer's turn.
     resolved: Option<Arc<ResolvedEntry>>,
+    /// True if an extended operation asks for the position in the log of a cluster.
+    wants_position: bool,
 }
 
 /// An entry to add, resolved by a schema on the thread of its connection. So the writer, which is
@@ -193,7 +195,14 @@ impl WriteRequest {
             session: session.clone(),
             work,
             resolved: None,
+            wants_position: false,
         }
+    }
+
+    /// Notes whether an extended operation asks for the position in the log of a cluster.
+    pub(crate) fn with_position(mut self, wants_position: bool) -> WriteRequest {
+        self.wants_position = wants_position;
+        self
     }
 
     /// Keeps the entry of an add, which the schema has resolved.
@@ -277,12 +286,15 @@ impl WriteRequest {
         }
     }
 
-    /// Returns true if it is an update with a control.
+    /// Returns true if the client wants to know the position of the update in the log of a cluster.
     #[must_use]
-    pub fn has_control(&self, oid: &str) -> bool {
+    pub fn wants_position(&self) -> bool {
         match &self.work {
-            WriteWork::Update(update) => update.message().controls.find(oid).is_some(),
-            _ => false,
+            WriteWork::Update(update) => {
+                let controls = &update.message().controls;
+                controls.find(oid::CLUSTER_POSITION).is_some()
+            }
+            _ => self.wants_position,
         }
     }
 

@@ -9,7 +9,6 @@ use fulgurite_cluster_driver::Handle;
 use fulgurite_directory::{
     OrderedDirectory, OrderedReply, Unsettled, UpdateOrder, WriteReply, WriteRequest,
 };
-use fulgurite_ldap::oid;
 
 use super::reads::add_position;
 use super::update::{ClusterAnswer, ClusterUpdate};
@@ -95,7 +94,7 @@ impl ClusterOrder {
 
     /// Adds the position of an update to its reply, if its client has asked for it.
     fn tell_position(&self, request: &WriteRequest, position: Position, reply: &mut WriteReply) {
-        if request.has_control(oid::CLUSTER_POSITION) {
+        if request.wants_position() {
             add_position(&self.cluster, position, &mut reply.bytes, 0);
         }
     }

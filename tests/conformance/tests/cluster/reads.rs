@@ -1,10 +1,11 @@
 //! Reads with the controls of a cluster, at nodes that may be behind.
 
 use fulgurite_client::{
-    Change, Client, Control, OwnedControl, Request, ResultCode, Scope, SearchOutcome, SearchRequest,
+    Change, Client, Control, OwnedControl, Reply, Request, ResultCode, Scope, SearchOutcome,
+    SearchRequest,
 };
 use fulgurite_conformance::SUFFIX;
-use fulgurite_ldap::{FilterBuf, ModifyRequest, oid};
+use fulgurite_ldap::{ExtendedRequest, FilterBuf, ModifyRequest, oid};
 
 use crate::nodes::Node;
 
@@ -22,6 +23,61 @@ fn describe(client: &mut Client, text: &str) -> Vec<u8> {
     let reply = client.request(&request, &asks).expect("an answer");
     assert_eq!(reply.result.code, ResultCode::Success, "{:?}", reply.result);
     position(&reply.controls).expect("the position")
+}
+
+/// Returns an element of BER with a length below 128.
+fn element(tag: u8, content: &[u8]) -> Vec<u8> {
+    let len = u8::try_from(content.len()).expect("a short element");
+    assert!(len < 0x80, "a short element");
+    [&[tag, len], content].concat()
+}
+
+/// Sends an extended operation that asks for the position of its update.
+fn extended(client: &mut Client, oid: &str, value: &[u8]) -> Reply {
+    let request = Request::Extended(ExtendedRequest {
+        oid: oid.as_bytes(),
+        value: Some(value),
+    });
+    let asks = [Control::new(oid::CLUSTER_POSITION, true)];
+    let reply = client.request(&request, &asks).expect("an answer");
+    assert_eq!(reply.result.code, ResultCode::Success, "{:?}", reply.result);
+    reply
+}
+
+/// A password modify and a transaction tell their positions, and another node reads from there.
+fn extended_operations_tell_their_positions(nodes: &[Node; 3]) {
+    let mut client = nodes[1].server().root_client();
+    let mut other = nodes[2].server().root_client();
+    let before = describe(&mut client, "before");
+    let names = [
+        element(0x80, format!("uid=u2,{SUFFIX}").as_bytes()),
+        element(0x82, b"changed"),
+    ];
+    let value = element(0x30, &names.concat());
+    let reply = extended(&mut client, oid::PASSWORD_MODIFY, &value);
+    let changed = position(&reply.controls).expect("the position");
+    let begun = client.extended(oid::START_TRANSACTION, None);
+    let name = begun.expect("an answer").value.expect("a name");
+    let text: [&[u8]; 1] = [b"by a transaction"];
+    let request = Request::Modify(ModifyRequest {
+        dn: SUFFIX.as_bytes(),
+        changes: vec![Change::replace("description", &text)],
+    });
+    let part = [Control::with_value(oid::TRANSACTION, true, &name)];
+    let reply = client.request(&request, &part).expect("an answer");
+    assert_eq!(reply.result.code, ResultCode::Success, "{:?}", reply.result);
+    let value = element(0x30, &element(0x04, &name));
+    let reply = extended(&mut client, oid::END_TRANSACTION, &value);
+    let done = position(&reply.controls).expect("the position");
+    let number = |position: &[u8]| -> u64 {
+        let text = String::from_utf8_lossy(position);
+        let (number, _) = text.split_once('@').expect("a position and a name");
+        number.parse().expect("a number")
+    };
+    assert!(number(&before) < number(&changed) && number(&changed) < number(&done));
+    let session = [Control::with_value(oid::CLUSTER_POSITION, true, &done)];
+    let found = read(&mut other, &session);
+    assert_eq!(description(&found).as_deref(), Some("by a transaction"));
 }
 
 /// Returns the value of the control with the position.
@@ -64,6 +120,7 @@ pub(crate) fn reads_see_what_they_ask_for(nodes: &[Node; 3]) {
         assert_eq!(position(&found.controls), None);
     }
     println!("{old} of {ROUNDS} local reads were old");
+    extended_operations_tell_their_positions(nodes);
     let client = &mut clients[1];
     let seen = describe(client, "last");
     let seen = String::from_utf8(seen).expect("text");

@@ -66,6 +66,8 @@ pub(crate) struct RequestControls<'c> {
     /// The client wants to know what a password policy says.
     pub(crate) password_policy: bool,
     pub(crate) password_policy_critical: bool,
+    /// The client wants to know the position of the update in the log of a cluster.
+    pub(crate) position: bool,
     /// The transaction of the update (RFC 5805).
     pub(crate) transaction: Option<&'c [u8]>,
 }
@@ -341,10 +343,12 @@ pub const CONTROLS: &[ControlRow] = &[
         ControlKind::plain(oid::LINEARIZABLE_READ, "linearizableRead control"),
         |to, kind, control| value::flag(kind, control, &mut to.linearizable),
     ),
-    ControlRow::on(ON_ENTRIES, ClusterPosition::KIND, |_, kind, control| {
+    ControlRow::on(ON_ENTRIES, ClusterPosition::KIND, |to, kind, control| {
+        to.position = true;
         let position = control.value.map(ClusterPosition::decode);
         position.map_or(Ok(()), |decoded| value::decoded(kind, decoded).map(drop))
-    }),
+    })
+    .and_extended(&[oid::PASSWORD_MODIFY, oid::END_TRANSACTION]),
     ControlRow::on(
         SEARCH,
         ControlKind::plain(oid::DOMAIN_SCOPE, "domainScope control"),
