@@ -34,4 +34,4 @@ pub use driver::Driver;
 pub use handle::{Freshness, Handle};
 pub use peers::{CopyProgress, Peers};
 pub use settings::{Clock, DriverSettings, system_clock};
-pub use status::DriverStatus;
+pub use status::{AnswerFigures, DriverStatus};

@@ -5,6 +5,19 @@ use std::sync::{Mutex, PoisonError};
 
 use fulgurite_cluster::{Divergence, Epoch, NodeId, Position};
 
+/// The answers of the log to one kind of question since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerFigures {
+    /// The kind: `lease`, `append`, `follow` or `other`.
+    pub question: &'static str,
+    /// Questions with an answer.
+    pub answers: u64,
+    /// The time until these answers in microseconds, all together.
+    pub answered_us: u64,
+    /// Questions without an answer.
+    pub silences: u64,
+}
+
 /// The state of a node, as its thread has told last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriverStatus {
@@ -14,6 +27,8 @@ pub struct DriverStatus {
     pub is_leading: bool,
     /// The number of the leadership, while this node leads.
     pub epoch: Option<Epoch>,
+    /// The number of the newest leadership that the node knows of.
+    pub newest_epoch: Option<Epoch>,
     /// The position that is applied.
     pub position: Position,
     /// The position that would survive a power cut.
@@ -24,6 +39,8 @@ pub struct DriverStatus {
     pub waiting: usize,
     /// The reason why the log has not answered lately.
     pub trouble: Option<String>,
+    /// The answers of the log, by the kind of the question.
+    pub answers: [AnswerFigures; 4],
     /// The time of the driver's clock at which the log has answered last.
     pub heard_ms: Option<u64>,
     /// The time of the driver's clock at which the thread has told this.

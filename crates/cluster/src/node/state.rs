@@ -183,6 +183,12 @@ impl<C: Content> Node<C> {
         }
     }
 
+    /// Returns the number of the newest leadership that the node knows of.
+    #[must_use]
+    pub fn newest_epoch(&self) -> Option<Epoch> {
+        self.leader_epoch
+    }
+
     /// Returns the sequencer, as far as the node knows.
     #[must_use]
     pub fn leader(&self) -> Option<NodeId> {

@@ -11,11 +11,13 @@
 //! replies. The driver's thread does the updates on the newest directory. A reload takes effect
 //! between two batches.
 
+mod certificates;
 mod comparison;
 mod content;
 mod copies;
 mod error;
 mod lookout;
+mod member_space;
 mod node;
 mod order;
 mod read_settings;

@@ -17,6 +17,7 @@ use fulgurite_directory::{
 };
 use fulgurite_etcd::{EtcdLog, EtcdSettings, Member, SettingsParts, TlsFiles};
 
+use super::certificates::Certificates;
 use super::comparison::Comparison;
 use super::content::LiveContent;
 use super::copies::NodeCopies;
@@ -224,7 +225,8 @@ impl ClusterNode {
             address: self.settings.address.to_string(),
         };
         let (log, handle, state) = (EtcdLog::new(&self.etcd)?, self.handle, self.state);
-        let mut space = SpaceKeeper::default();
+        let mut space = SpaceKeeper::new(self.settings.etcd.clone());
+        let mut certificates = Certificates::new(&self.settings);
         let mut comparison = Comparison::new(own.node, self.parts);
         let ended = Arc::<(Mutex<bool>, Condvar)>::default();
         thread::scope(|scope| {
@@ -242,7 +244,8 @@ impl ClusterNode {
                 loop {
                     lookout.look();
                     comparison.look(&lookout.log);
-                    space.look(&lookout.log, lookout.state.status().is_leading);
+                    space.look(&lookout.log, &lookout.state);
+                    certificates.look(&lookout.state);
                     copies.drop_old();
                     let (is_ended, signal) = &*pause;
                     let held = lock(is_ended);

@@ -1,13 +1,15 @@
 //! The state of a node, for probes, figures and people.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fulgurite_cluster::Position;
 use fulgurite_cluster_driver::{DriverStatus, Freshness, Handle};
 
+use super::member_space::MemberSpace;
 use super::read_settings::ReadSettings;
 use super::update::{ClusterAnswer, ClusterUpdate};
-use crate::statistics::ClusterFigures;
+use crate::statistics::{ClusterFigures, lock};
 
 /// The state of a node.
 #[derive(Debug)]
@@ -17,6 +19,10 @@ pub(crate) struct ClusterState {
     reads: ReadSettings,
     has_caught_up: AtomicBool,
     wants_copy: AtomicBool,
+    /// The room of etcd's members, while this node leads.
+    space: Mutex<Vec<MemberSpace>>,
+    /// The end of the node's certificates in seconds since 1970; 0 until it is known.
+    certificate_end_s: AtomicU64,
 }
 
 impl ClusterState {
@@ -31,12 +37,33 @@ impl ClusterState {
             reads,
             has_caught_up: AtomicBool::new(false),
             wants_copy: AtomicBool::new(false),
+            space: Mutex::default(),
+            certificate_end_s: AtomicU64::new(0),
         }
     }
 
     /// Returns the state as the driver has told it last.
     pub(crate) fn status(&self) -> DriverStatus {
         self.handle.status()
+    }
+
+    pub(super) fn set_space(&self, space: Vec<MemberSpace>) {
+        *lock(&self.space) = space;
+    }
+
+    /// Returns the room of etcd's members, while this node leads.
+    pub(crate) fn space(&self) -> Vec<MemberSpace> {
+        lock(&self.space).clone()
+    }
+
+    pub(super) fn set_certificate_end_s(&self, end_s: u64) {
+        self.certificate_end_s.store(end_s, Ordering::Relaxed);
+    }
+
+    /// Returns the end of the node's certificates in seconds since 1970.
+    pub(crate) fn certificate_end_s(&self) -> Option<u64> {
+        let end_s = self.certificate_end_s.load(Ordering::Relaxed);
+        (end_s > 0).then_some(end_s)
     }
 
     /// Returns the settings of reads.

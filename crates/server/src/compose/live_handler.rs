@@ -16,7 +16,6 @@ use fulgurite_ldap::{
 };
 
 use super::live::Live;
-use crate::admin::certificate::CertificateWatch;
 use crate::admin::clock::{ClockWatch, ahead_s};
 use crate::admin::{indexing, purging, recording, room};
 use crate::backup::BackupSource;
@@ -25,6 +24,7 @@ use crate::cluster::gate_alone;
 use crate::replication::runner;
 use crate::session::handler::{Handler, ReadGate, RunningSearch, StateListener, StateWish};
 use crate::statistics::{SearchWork, seconds_now};
+use crate::tls::certificate_watch::CertificateWatch;
 
 /// Passwords for the hashing pool.
 pub enum PasswordWork {

@@ -107,6 +107,32 @@ fn add_cluster(figures: &mut Figures, health: &Health) {
         let seconds = Value::Amount(silence_ms as f64 / 1e3);
         figures.add(&family::CLUSTER_SILENCE, Vec::new(), seconds);
     }
+    figures.count(&family::CLUSTER_DURABLE, status.durable.0);
+    if let Some(epoch) = status.newest_epoch {
+        figures.count(&family::CLUSTER_EPOCH, epoch.0);
+    }
+    if let Some(end_s) = node.certificate_end_s() {
+        figures.count(&family::CLUSTER_CERTIFICATE_END, end_s);
+    }
+    for answers in status.answers {
+        let labels = || vec![answers.question.to_owned()];
+        let count = Value::Count;
+        let seconds = Value::Amount(answers.answered_us as f64 / 1e6);
+        figures.add(&family::CLUSTER_ANSWERS, labels(), count(answers.answers));
+        figures.add(&family::CLUSTER_ANSWER_TIME, labels(), seconds);
+        figures.add(&family::CLUSTER_SILENCES, labels(), count(answers.silences));
+    }
+    for space in node.space() {
+        let labels = || vec![space.member.clone()];
+        figures.add(
+            &family::CLUSTER_ETCD_SIZE,
+            labels(),
+            Value::Count(space.bytes),
+        );
+        if let Some(quota) = space.quota {
+            figures.add(&family::CLUSTER_ETCD_QUOTA, labels(), Value::Count(quota));
+        }
+    }
 }
 
 fn add_sent(figures: &mut Figures, totals: &Totals) {

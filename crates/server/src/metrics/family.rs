@@ -235,6 +235,16 @@ families! {
     CLUSTER_POSITION = Family::gauge("cluster_position", &[], "The batch of the cluster's log that this node has applied last.");
     CLUSTER_WAITING = Family::gauge("cluster_waiting", &[], "Updates that wait for the cluster here.");
     CLUSTER_SILENCE = Family::gauge("cluster_silence", &[], "Time since etcd has answered this node.").seconds();
+    CLUSTER_EPOCH = Family::gauge("cluster_epoch", &[], "The newest leadership that this node knows of. It grows with each one.");
+    CLUSTER_DURABLE = Family::gauge("cluster_durable_position", &[], "The batch that this node would have after a power cut.");
+    CLUSTER_CERTIFICATE_END = Family::gauge("cluster_certificate_end", &[],
+        "Time since 1970 at which the first of the node's certificates expires.").seconds();
+    CLUSTER_ANSWERS = Family::counter("cluster_log_answers", &["question"], "Questions to etcd with an answer.");
+    CLUSTER_ANSWER_TIME = Family::counter("cluster_log_answer_time", &["question"], "Time until these answers, all together.").seconds();
+    CLUSTER_SILENCES = Family::counter("cluster_log_silences", &["question"], "Questions to etcd without an answer.");
+    CLUSTER_ETCD_SIZE = Family::gauge("cluster_etcd_size", &["member"],
+        "Size of the database of each member of etcd, as the sequencer sees it.").bytes();
+    CLUSTER_ETCD_QUOTA = Family::gauge("cluster_etcd_quota", &["member"], "Bound of that size.").bytes();
     BACKUPS = Family::counter("backups", &["result"], "Backups that the server has written, and attempts that failed.");
     BACKUP_FAILING = Family::gauge("backup_failing", &[], "1 if the last attempt failed.");
     BACKUP_INTERVAL = Family::gauge("backup_interval", &[], "Time from one backup to the next, by the settings.").seconds();

@@ -9,6 +9,7 @@
 
 pub(crate) mod authorities;
 pub(crate) mod certificate;
+pub(crate) mod certificate_watch;
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod failure;

@@ -14,6 +14,9 @@ const CLOCK_US_MAX: u64 = 10_000_000;
 /// The part of etcd's quota in use that counts as trouble.
 const QUOTA_PERCENT_MAX: u64 = 80;
 
+/// Days before the end of a certificate from which on it counts as trouble.
+const WARNING_DAYS: u64 = 30;
+
 /// The state of a cluster.
 pub(super) struct Report<'r> {
     pub(super) cluster: &'r str,
@@ -32,6 +35,8 @@ pub(super) struct Report<'r> {
     /// The digests of the nodes' settings.
     pub(super) settings: Vec<(NodeId, SettingsParts)>,
     pub(super) now_us: u64,
+    /// The end of this node's certificates in seconds since 1970, if its settings are given.
+    pub(super) certificate_end_s: Option<u64>,
 }
 
 impl Report<'_> {
@@ -65,6 +70,11 @@ impl Report<'_> {
                 member.node, member.address
             ));
         }
+        if let Some(days) = self.certificate_days().filter(|days| *days < WARNING_DAYS) {
+            troubles.push(format!(
+                "the certificate of this node expires in {days} days: `fulgurite cluster renew`"
+            ));
+        }
         if self.is_full {
             let text = "etcd is full: no update is possible until the sequencer has made room";
             troubles.push(text.to_owned());
@@ -84,6 +94,12 @@ impl Report<'_> {
             }
         }
         troubles
+    }
+
+    /// Returns the days until the first of this node's certificates expires.
+    fn certificate_days(&self) -> Option<u64> {
+        let end_s = self.certificate_end_s?;
+        Some(end_s.saturating_sub(self.now_us / 1_000_000) / 86_400)
     }
 
     /// Returns the nodes that belong to the cluster, and are not alive.
@@ -142,6 +158,12 @@ impl Report<'_> {
                 node.version
             );
             row(&format!("node {}", node.node), &facts);
+        }
+        if let Some(days) = self.certificate_days() {
+            row(
+                "certificate",
+                &format!("of this node: expires in {days} days"),
+            );
         }
         for ((at, space), quota) in self.spaces.iter().zip(&self.quotas) {
             let url = self.members.get(*at).map_or("", String::as_str);
@@ -245,6 +267,7 @@ mod tests {
             is_full: false,
             settings: vec![],
             now_us: 50_000_000,
+            certificate_end_s: None,
         }
     }
 

@@ -12,9 +12,13 @@ use crate::arguments::cluster::ClusterStatus;
 
 /// Prints the state of a cluster. Returns the exit status.
 pub(super) fn run(command: &ClusterStatus) -> anyhow::Result<u8> {
+    let mut certificate_end_s = None;
     let (log, cluster, urls) = match (&command.config, &command.cluster) {
         (Some(config), _) => {
             let (_, cluster) = connect::node_settings(config)?;
+            let files = [&cluster.pair.0, &cluster.ca].into_iter();
+            let facts = files.filter_map(|file| fulgurite_server::certificate_facts(file).ok());
+            certificate_end_s = facts.map(|facts| facts.not_after_s).min();
             (connect::log_of(&cluster)?, cluster.name, cluster.etcd)
         }
         (None, Some(cluster)) => {
@@ -44,6 +48,7 @@ pub(super) fn run(command: &ClusterStatus) -> anyhow::Result<u8> {
         settings: log.settings().unwrap_or_default(),
         is_full: log.is_full().unwrap_or(false),
         now_us: u64::try_from(wall.as_micros())?,
+        certificate_end_s,
     };
     let text = match command.json {
         true => report.json().to_string() + "\n",

@@ -49,7 +49,8 @@ impl CertificateWatch {
         }
     }
 
-    fn notice(
+    /// Returns the line that is due, if there is one.
+    pub(crate) fn notice(
         &mut self,
         end_s: Option<u64>,
         now_s: u64,
