@@ -9,8 +9,9 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 OPERATIONS ?= 500000
 SOAK_SECONDS ?= 3600
+FAULT_SECONDS ?= 600
 
-.PHONY: help demo quick test soak release package install bench bench-full bench-replication bench-seeds instructions size bench-lmdb programs clients \
+.PHONY: help demo quick test soak soak-cluster release package install bench bench-full bench-replication bench-seeds instructions size bench-lmdb programs clients \
     differential cross crash faults damage fuzz sanitize lint clean setup site
 
 help:
@@ -33,6 +34,7 @@ help:
 	@echo "make clients          run LDAP clients and servers of eleven kinds against our server"
 	@echo "make differential     random operations for slapd and our server (OPERATIONS=$(OPERATIONS))"
 	@echo "make soak             two of our servers and a slapd under kills and cuts (SOAK_SECONDS=$(SOAK_SECONDS))"
+	@echo "make soak-cluster     three nodes on three members of etcd, under six faults (FAULT_SECONDS=$(FAULT_SECONDS) each)"
 	@echo "make crash            test every disk state after a power loss (STATES=$(STATES))"
 	@echo "make faults           let every system call fail, alone and in pairs (SECONDS=$(SECONDS))"
 	@echo "make damage           read and write damaged files (MUTATIONS=$(MUTATIONS))"
@@ -110,6 +112,9 @@ cross:
 clients:
 	@scripts/setup.sh clients
 	@scripts/clients.sh
+
+soak-cluster: setup
+	@FULGURITE_SOAK_SECONDS=$(FAULT_SECONDS) cargo test -p fulgurite-conformance --test cluster -- soak --nocapture
 
 soak: setup
 	@FULGURITE_SOAK_SECONDS=$(SOAK_SECONDS) cargo test -p fulgurite-conformance --test scenarios -- soak --nocapture

@@ -15,7 +15,7 @@ use crate::reads::{read, reads_see_what_they_ask_for};
 use crate::writers::{Told, add_person, check, write};
 
 /// Returns the names of a node's people, with their numbers.
-fn names(node: &Node) -> BTreeMap<String, u64> {
+pub(crate) fn names(node: &Node) -> BTreeMap<String, u64> {
     let mut client = node.server().root_client();
     let found = client.search(SUFFIX, Scope::One, "(uid=*)", &["uid", "uidNumber"]);
     let entries = found.expect("a search").entries.into_iter();
@@ -29,7 +29,7 @@ fn names(node: &Node) -> BTreeMap<String, u64> {
 }
 
 /// Waits until an update through a node is done.
-fn add_patiently(node: &Node, uid: &str) {
+pub(crate) fn add_patiently(node: &Node, uid: &str) {
     wait("an update", || {
         let client = root_client(node.url());
         let code = client.and_then(|mut client| add_person(&mut client, uid));
@@ -54,6 +54,7 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
         assert!(names(node).contains_key(&uid));
     }
     reads_see_what_they_ask_for(&nodes);
+    long_values_go_to_all_nodes(&nodes);
     // Refusals are those of the sequencer, in its words.
     let mut client = nodes[2].server().root_client();
     assert_eq!(
@@ -112,6 +113,30 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
     spare.start();
     let mut client = spare.server().root_client();
     assert_eq!(add_person(&mut client, "alone"), Some(ResultCode::Success));
+}
+
+/// A value of two megabytes, which is a batch in three parts.
+fn long_values_go_to_all_nodes(nodes: &[Node; 3]) {
+    let dn = format!("uid=u0,{SUFFIX}");
+    let photo: Vec<u8> = (0..2_u32 << 20).map(|at| (at % 251) as u8).collect();
+    let mut client = nodes[1].server().root_client();
+    wait(
+        "the nodes know that all of them read the newest format",
+        || {
+            let values = [photo.as_slice()];
+            let change = [Change::replace("jpegPhoto", &values)];
+            let result = client.modify(&dn, &change).expect("an answer");
+            result.code == ResultCode::Success
+        },
+    );
+    for node in nodes {
+        let mut client = node.server().root_client();
+        wait("the value is at each node", || {
+            let found = client.search(&dn, Scope::Base, "(uid=*)", &["jpegPhoto"]);
+            let found = found.expect("a search");
+            found.entries[0].values("jpegPhoto").iter().eq([&photo])
+        });
+    }
 }
 
 /// Two nodes take new certificates, and go on with them.

@@ -3,7 +3,9 @@
 //! Clients of all nodes write while nodes are killed and stopped. In the end no acknowledged
 //! change is missing, no refused one is there, and all nodes hold the same entries.
 
+mod cuts;
 mod life;
 mod nodes;
 mod reads;
+mod soak;
 mod writers;

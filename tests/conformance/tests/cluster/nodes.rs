@@ -86,8 +86,12 @@ impl Node {
 
     /// Begins a cluster with this node. Returns its name.
     pub(crate) fn init(&self, etcd: &Etcd, more: &[&str]) -> String {
+        self.init_at(&etcd.urls, more)
+    }
+
+    fn init_at(&self, urls: &[String], more: &[&str]) -> String {
         let mut command = self.cluster("init");
-        command.args(["--peers", &self.peers(), "--etcd", &etcd.urls.join(",")]);
+        command.args(["--peers", &self.peers(), "--etcd", &urls.join(",")]);
         well(command.args(more)).trim().to_owned()
     }
 
@@ -174,17 +178,22 @@ impl Node {
 
     /// Returns the answer of the probe: its status, and its text.
     pub(crate) fn ready(&self) -> (bool, String) {
+        let answer = self.page("/readyz");
+        (answer.contains(" 200 "), answer)
+    }
+
+    /// Returns the answer to a question by HTTP; empty without a server.
+    pub(crate) fn page(&self, name: &str) -> String {
         use std::io::{Read as _, Write as _};
         let ask = || {
             let mut socket = std::net::TcpStream::connect(("127.0.0.1", self.metrics))?;
             socket.set_read_timeout(Some(Duration::from_secs(10)))?;
-            socket.write_all(b"GET /readyz HTTP/1.0\r\n\r\n")?;
+            write!(socket, "GET {name} HTTP/1.0\r\n\r\n")?;
             let mut answer = String::new();
             socket.read_to_string(&mut answer)?;
             std::io::Result::Ok(answer)
         };
-        let answer = ask().unwrap_or_default();
-        (answer.contains(" 200 "), answer)
+        ask().unwrap_or_default()
     }
 
     pub(crate) fn wait_ready(&self) {
@@ -223,9 +232,14 @@ pub(crate) fn root_client(address: std::net::SocketAddr) -> Option<Client> {
 
 /// Makes three nodes with three commands, and starts their servers.
 pub(crate) fn three(etcd: &Etcd) -> [Node; 3] {
+    three_at(&etcd.urls)
+}
+
+/// Makes three nodes that reach the members of etcd by these URLs.
+pub(crate) fn three_at(urls: &[String]) -> [Node; 3] {
     let mut nodes = [(); 3].map(|()| Node::new());
     nodes.iter().for_each(Node::configure);
-    nodes[0].init(etcd, &[]);
+    nodes[0].init_at(urls, &[]);
     nodes[0].start();
     for number in 1..3 {
         let token = nodes[0].token();
