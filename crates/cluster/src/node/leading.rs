@@ -75,7 +75,8 @@ impl<C: Content> Node<C> {
         self.role = Role::Following;
         if head == end {
             self.role = Role::Leading(Sequencer::new(self.id, epoch, head), None);
-            self.gone.clear();
+            // The same leadership may begin again, and then keeps its word.
+            self.gone.retain(|(of, ..)| *of == epoch);
         } else if head.position == end.position {
             self.stopped = Some(Divergence::Chain(head.position));
         }

@@ -78,8 +78,8 @@ pub struct Node<C: Content> {
     pub(super) leader_epoch: Option<Epoch>,
     /// The newest format that all nodes read, as far as this node knows.
     pub(super) version: u16,
-    /// The forwarded updates that this leadership refuses if they come late.
-    pub(super) gone: BTreeSet<(NodeId, u64)>,
+    /// The forwarded updates that a leadership refuses if they come late.
+    pub(super) gone: BTreeSet<(Epoch, NodeId, u64)>,
     pub(super) lease: Option<(LeaseId, Lease)>,
     pub(super) calls: Calls,
     pub(super) queue: Vec<Queued<C::Update>>,

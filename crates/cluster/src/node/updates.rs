@@ -46,7 +46,9 @@ impl<C: Content> Node<C> {
             && self.content.is_writable()
             && !self.is_retired;
         let is_late = update.epoch.is_some_and(|of| Some(of) != self.epoch())
-            || self.gone.contains(&(update.from, update.number));
+            || update
+                .epoch
+                .is_some_and(|of| self.gone.contains(&(of, update.from, update.number)));
         if update.epoch.is_some() {
             // The node has seen that all nodes read what it needs.
             self.version = VERSION_NEWEST;
@@ -91,7 +93,7 @@ impl<C: Content> Node<C> {
             std::cmp::Ordering::Less => return,
             std::cmp::Ordering::Equal if is_here || self.gone.len() >= GONE_MAX => return,
             std::cmp::Ordering::Equal => {
-                self.gone.insert((from, number));
+                self.gone.insert((epoch, from, number));
             }
             std::cmp::Ordering::Greater => {}
         }
