@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fulgurite_cluster::{
-    Batch, BatchId, Content, Divergence, Epoch, Follower, Head, NodeId, Position, Received,
-    RecordKind, Sequencer, Time,
+    Batch, BatchId, Content, Divergence, Draft, Epoch, Follower, Head, NodeId, Position, Received,
+    RecordKind, Sequencer, Time, VERSION_NEWEST,
 };
 use fulgurite_directory::{
     DirectoryOptions, Entropy, OrderedDirectory, Session, StoreContent, Unsettled, Unsuitable,
@@ -140,7 +140,13 @@ impl Cluster {
             if effects.records.is_empty() {
                 content.abort();
             } else {
-                let begun = sequencer.begin(effects.records, id, 0);
+                let draft = Draft {
+                    version: VERSION_NEWEST,
+                    requests: Vec::new(),
+                    records: effects.records,
+                    is_single: updates.len() == 1,
+                };
+                let begun = sequencer.begin(draft, id, 0);
                 begun.expect("a short batch");
                 let (bytes, after, _) = sequencer.batch().expect("a batch");
                 match death {
