@@ -8,10 +8,14 @@ use core::time::Duration;
 
 use super::sync::OnceLock;
 
-/// Lets the thread sleep for that long at least, but for no more than 68 years.
+/// Lets the thread sleep for that long at least.
+#[cfg_attr(
+    target_env = "musl",
+    expect(deprecated, reason = "the type has 64 bits with musl 1.2, too")
+)]
 pub fn sleep(time: Duration) {
     let mut left = libc::timespec {
-        tv_sec: i32::try_from(time.as_secs()).unwrap_or(i32::MAX).into(),
+        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: libc::c_long::from(time.subsec_nanos().cast_signed()),
     };
     loop {
