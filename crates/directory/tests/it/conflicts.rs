@@ -238,8 +238,8 @@ fn the_report_has_bounds() {
     assert!(left.len() <= 1, "the old ones are gone: {}", left.len());
 }
 
-/// Who follows the log has done the deletion, which it names by the DN. The entry that is here must
-/// come back there.
+/// A server that follows the log has done the deletion, which names the DN. The entry that is here
+/// must come back there.
 #[test]
 fn a_log_tells_an_entry_again_that_its_deletion_may_have_taken() {
     let begin = |copy: &mut Copy| apply(copy, &[unit(1, TOP, 1), unit(2, &a(), 2), reached(2)]);

@@ -164,9 +164,9 @@ fn a_new_value_stays_if_its_operation_takes_the_old_one_away() {
     }
 }
 
-/// A server that keeps an entry against a deletion logs it again by a new number: without changes,
-/// or as if it were new. So does one that moves an entry. The copy may lack what the entry has, and
-/// reads it.
+/// A server that keeps an entry against a deletion logs it again by a new number. So does one that
+/// moves an entry. The record has no changes, or it shows the entry as a new one. The copy may lack
+/// what the entry has, and reads it.
 #[test]
 fn an_entry_is_read_if_an_operation_tells_it_again() {
     let change = modify(1, 3, &[(ModifyOperation::Add, "l", &["here"])]);

@@ -107,8 +107,8 @@ pub struct NewRename<'a> {
 /// A changed attribute.
 #[derive(Clone, Debug)]
 pub struct NewOperation<'a> {
-    /// The operator: `+`, `-`, `=` or `#`, or [`OLD_VALUES`] for values from before the change, or
-    /// [`CONTROLS`] or [`RESPONSE_CONTROLS`], or [`ANNOUNCED`] for values that the entry has.
+    /// The operator: `+`, `-`, `=` or `#`. Those of facts that change nothing are [`OLD_VALUES`],
+    /// [`CONTROLS`], [`RESPONSE_CONTROLS`] and [`ANNOUNCED`].
     pub operator: u8,
     /// The attribute's description.
     pub attribute: std::borrow::Cow<'a, str>,

@@ -30,8 +30,8 @@ const SETTLE: Duration = Duration::from_secs(15);
 const RENAMED: &str = "renamed and changed";
 
 /// A conflict after which slapd alone may have the entry, by the log. The change finds no entry, so
-/// slapd reads the entries of the other server again. That may not have heard of the deletion.
-/// Nobody tells it of the entry that came back, because the change was its own.
+/// slapd reads the entries of our server again, which may not have heard of the deletion. slapd does
+/// not tell our server that the entry came back, because the change was made there.
 const COMES_BACK: &str = "changed and deleted";
 
 /// The attributes that tell the last change of an entry.
