@@ -30,8 +30,8 @@ const SETTLE: Duration = Duration::from_secs(15);
 const RENAMED: &str = "renamed and changed";
 
 /// A conflict after which slapd alone may have the entry, by the log. The change finds no entry, so
-/// slapd reads the entries of our server again, which may not have heard of the deletion. slapd does
-/// not tell our server that the entry came back, because the change was made there.
+/// slapd reads the entries of our server again. These may have it still. slapd does not tell us
+/// that it came back, because the change was made here.
 const COMES_BACK: &str = "changed and deleted";
 
 /// The attributes that tell the last change of an entry.
