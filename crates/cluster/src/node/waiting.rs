@@ -184,26 +184,33 @@ impl<A> Clients<A> {
 
     /// Takes the updates that the log has settled, as this node has applied it.
     pub(super) fn read(&mut self, here: Position) -> Vec<(u64, Outcome<A>)> {
-        let read = self.forwarded.extract_if(.., |_, sent| {
-            sent.epoch.is_some() && sent.upto.is_some_and(|upto| upto <= here)
-        });
-        let read = read.map(|(number, sent)| match sent.found {
-            Some((at, code)) => (number, Outcome::Recorded(at, code)),
-            None => (number, Outcome::Busy),
-        });
-        read.collect()
+        let is_read =
+            |sent: &Sent| sent.epoch.is_some() && sent.upto.is_some_and(|upto| upto <= here);
+        self.take(is_read, || Outcome::Busy)
     }
 
     /// Takes the forwarded updates that have waited for too long.
     pub(super) fn late(&mut self, now_ms: u64) -> Vec<(u64, Outcome<A>)> {
-        let late = self
-            .forwarded
-            .extract_if(.., |_, sent| sent.end_ms <= now_ms);
-        let late = late.map(|(number, sent)| match sent.found {
-            Some((at, code)) => (number, Outcome::Recorded(at, code)),
-            None => (number, Outcome::Unknown),
+        self.take(|sent| sent.end_ms <= now_ms, || Outcome::Unknown)
+    }
+
+    /// Takes the forwarded updates that are over. Those that this node has not found in the log end
+    /// in the other way.
+    fn take(
+        &mut self,
+        is_over: impl Fn(&Sent) -> bool,
+        other: fn() -> Outcome<A>,
+    ) -> Vec<(u64, Outcome<A>)> {
+        let mut taken = Vec::new();
+        self.forwarded.retain(|number, sent| {
+            let is_over = is_over(sent);
+            if is_over {
+                let found = sent.found.map(|(at, code)| Outcome::Recorded(at, code));
+                taken.push((*number, found.unwrap_or_else(other)));
+            }
+            !is_over
         });
-        late.collect()
+        taken
     }
 
     pub(super) fn settled(&mut self, number: u64, position: Position, answer: A) {
