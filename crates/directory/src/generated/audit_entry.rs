@@ -1,7 +1,9 @@
 //! The entries of the logs, made of their records.
 
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
-use fulgurite_store::{ChangeKind, ChangeRecord, NewRename, OperationRecord, StoreError};
+use fulgurite_store::{
+    ChangeKind, ChangeOperation, ChangeRecord, NewRename, OperationRecord, StoreError,
+};
 
 use crate::core::logged_operations::{LoggedField, LoggedKind};
 
@@ -95,13 +97,11 @@ impl AuditEntry<'_> {
 ///
 /// A colon comes between two changes of the same kind and attribute.
 pub(super) fn modifications(record: &ChangeRecord<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
-    let mut texts = Vec::new();
-    for held in record.announced()? {
-        let prefix = format!("{}:+ ", held.attribute);
-        let values = held.values.iter();
-        texts.extend(values.map(|value| [prefix.as_bytes(), value].concat()));
+    if record.is_announcement() {
+        return Ok(value_texts(&record.announced()?, ":+ "));
     }
     let operations = record.operations()?;
+    let mut texts = Vec::new();
     let mut before = None;
     for operation in &operations {
         let this = (operation.attribute, operation.operator);
@@ -123,13 +123,18 @@ pub(super) fn modifications(record: &ChangeRecord<'_>) -> Result<Vec<Vec<u8>>, S
 
 /// Returns the logged values from before a change, in slapd's notation.
 pub(super) fn old_values(record: &ChangeRecord<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
+    Ok(value_texts(&record.old_values()?, ": "))
+}
+
+/// Returns the attribute, a mark and the value, for each value.
+fn value_texts(attributes: &[ChangeOperation<'_>], mark: &str) -> Vec<Vec<u8>> {
     let mut texts = Vec::new();
-    for old in record.old_values()? {
-        let prefix = format!("{}: ", old.attribute);
-        let values = old.values.iter();
-        texts.extend(values.map(|value| [prefix.as_bytes(), value].concat()));
+    for held in attributes {
+        let values = held.values.iter();
+        let name = held.attribute.as_bytes();
+        texts.extend(values.map(|value| [name, mark.as_bytes(), value].concat()));
     }
-    Ok(texts)
+    texts
 }
 
 /// Returns true for the fields that slapd shows before the result, in the order of their numbers.
