@@ -12,8 +12,12 @@ pub enum KeyOrder {
     Lexical,
     /// Byte by byte from the last; a suffix comes first.
     Reverse,
-    /// Unsigned integers of 4 or 8 bytes in the machine's byte order, one size per database.
+    /// Unsigned integers of 4 or 8 bytes in the machine's byte order, one size per database. Values
+    /// may have other lengths: these are integers too, compared from their last byte.
     Integer,
+    /// The order of [`ValueKind::Fixed`] with [`KeyOrder::Integer`], which is the way to ask for it:
+    /// unsigned integers of 8 bytes, and values of another length by their first 4 bytes only.
+    PackedInteger,
     /// The program's own. The file does not record it. Every program that opens the database must
     /// set the same order before it uses the database.
     Custom(CustomOrder),
@@ -53,7 +57,10 @@ impl KeyOrder {
     /// integers by their size.
     pub(crate) fn of_values(flags: DatabaseFlags) -> KeyOrder {
         if flags.has(DatabaseFlags::INTEGER_DUP) {
-            KeyOrder::Integer
+            match flags.has(DatabaseFlags::DUP_FIXED) {
+                true => KeyOrder::PackedInteger,
+                false => KeyOrder::Integer,
+            }
         } else if flags.has(DatabaseFlags::REVERSE_DUP) {
             KeyOrder::Reverse
         } else {
@@ -65,11 +72,20 @@ impl KeyOrder {
         matches!(self, KeyOrder::Custom(_))
     }
 
+    /// Returns true if keys of this length may be equal without being the same.
+    pub(crate) const fn has_equals(self, len: usize) -> bool {
+        match self {
+            KeyOrder::Custom(_) => true,
+            KeyOrder::PackedInteger => len != 4 && len != 8,
+            KeyOrder::Lexical | KeyOrder::Reverse | KeyOrder::Integer => false,
+        }
+    }
+
     pub(crate) const fn flags(self) -> DatabaseFlags {
         DatabaseFlags(match self {
             KeyOrder::Lexical | KeyOrder::Custom(_) => 0,
             KeyOrder::Reverse => DatabaseFlags::REVERSE_KEY,
-            KeyOrder::Integer => DatabaseFlags::INTEGER_KEY,
+            KeyOrder::Integer | KeyOrder::PackedInteger => DatabaseFlags::INTEGER_KEY,
         })
     }
 
@@ -80,6 +96,7 @@ impl KeyOrder {
             KeyOrder::Lexical => lexical(a, b),
             KeyOrder::Reverse => reverse(a, b),
             KeyOrder::Integer => integer(a, b),
+            KeyOrder::PackedInteger => packed_integer(a, b),
             KeyOrder::Custom(order) => (order.call)(order.context, a, b),
         }
     }
@@ -98,7 +115,7 @@ impl KeyOrder {
                 let start = key.len().saturating_sub(common + 1);
                 key.get(start..).unwrap_or(key)
             }
-            KeyOrder::Integer | KeyOrder::Custom(_) => key,
+            KeyOrder::Integer | KeyOrder::PackedInteger | KeyOrder::Custom(_) => key,
         }
     }
 }
@@ -111,7 +128,8 @@ pub enum ValueKind {
     Any(KeyOrder),
     /// Values of one length, in this order. The file stores them packed, without anything between
     /// them. With [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 bytes in the machine's
-    /// byte order.
+    /// byte order. Of values with another length, the first 4 bytes are such an integer, and those
+    /// with the same one are one value.
     ///
     /// The length is that of the first value of a key; another one for the same key is
     /// [`crate::Error::FixedSize`].
@@ -125,11 +143,20 @@ impl ValueKind {
         }
     }
 
+    /// The values of a database with this order.
+    pub(crate) fn of(is_fixed: bool, order: KeyOrder) -> ValueKind {
+        match (is_fixed, order) {
+            (true, KeyOrder::PackedInteger) => ValueKind::Fixed(KeyOrder::Integer),
+            (true, order) => ValueKind::Fixed(order),
+            (false, order) => ValueKind::Any(order),
+        }
+    }
+
     pub(crate) fn flags(self) -> u16 {
         let order = match self.order() {
             KeyOrder::Lexical | KeyOrder::Custom(_) => 0,
             KeyOrder::Reverse => DatabaseFlags::REVERSE_DUP,
-            KeyOrder::Integer => DatabaseFlags::INTEGER_DUP,
+            KeyOrder::Integer | KeyOrder::PackedInteger => DatabaseFlags::INTEGER_DUP,
         };
         let fixed = match self {
             ValueKind::Any(_) => 0,
@@ -233,6 +260,37 @@ pub(crate) fn integer(a: &[u8], b: &[u8]) -> Ordering {
     }
     // Sizes that no sane file has still need some total order.
     a.len().cmp(&b.len()).then_with(|| reverse(a, b))
+}
+
+/// Compares integers that have not one of the two usual sizes, or not the same.
+#[cold]
+#[inline(never)]
+pub(crate) fn odd_integers(order: KeyOrder, a: &[u8], b: &[u8]) -> Ordering {
+    match order {
+        KeyOrder::PackedInteger => packed_integer(a, b),
+        _ => integer(a, b),
+    }
+}
+
+/// Compares values of fixed length as the original does: two of 8 bytes as such integers, others by
+/// their first 4 bytes. The original reads behind short values; here they end in zeros, and no
+/// value of 8 bytes is equal to a shorter one.
+#[inline(never)]
+pub(crate) fn packed_integer(a: &[u8], b: &[u8]) -> Ordering {
+    if let (Ok(a), Ok(b)) = (<[u8; 8]>::try_from(a), <[u8; 8]>::try_from(b)) {
+        return u64::from_ne_bytes(a).cmp(&u64::from_ne_bytes(b));
+    }
+    let (a_counts, b_counts) = (a.len() == 8 && b.len() < 8, b.len() == 8 && a.len() < 8);
+    (first_word(a), a_counts).cmp(&(first_word(b), b_counts))
+}
+
+/// The first four bytes as an integer. Zeros replace missing ones.
+fn first_word(value: &[u8]) -> u32 {
+    let mut bytes = [0; 4];
+    for (byte, given) in bytes.iter_mut().zip(value) {
+        *byte = *given;
+    }
+    u32::from_ne_bytes(bytes)
 }
 
 #[cfg(test)]

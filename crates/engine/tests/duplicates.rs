@@ -25,7 +25,7 @@ const SORT: u16 = DatabaseFlags::DUP_SORT;
 const FIXED: u16 = SORT | DatabaseFlags::DUP_FIXED;
 const INTEGER: u16 = DatabaseFlags::INTEGER_DUP;
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 13] = [
     kind(SORT, 0),
     kind(SORT | DatabaseFlags::REVERSE_DUP, 0),
     kind(FIXED, 1),
@@ -35,6 +35,9 @@ const KINDS: [Kind; 10] = [
     kind(FIXED, 300),
     kind(FIXED | INTEGER, 4),
     kind(FIXED | INTEGER, 8),
+    kind(FIXED | INTEGER, 3),
+    kind(FIXED | INTEGER, 12),
+    kind(SORT | INTEGER, 6),
     kind(SORT | INTEGER, 8),
 ];
 
@@ -56,13 +59,26 @@ impl Kind {
         if self.flags & INTEGER != 0 && random.below(3) > 0 {
             value.iter_mut().skip(2).for_each(|octet| *octet = 0);
         }
+        if self.has_leading_integer() {
+            // Values with the same integer are the same in the model too.
+            value.copy_within(..4, 4);
+            value.truncate(8);
+            value.resize(len, value[0]);
+        }
         value
     }
 
-    /// Returns a value so that comparing bytes gives the database's order.
+    /// Returns true if the first four octets of a value decide its place.
+    fn has_leading_integer(self) -> bool {
+        self.flags & (FIXED | INTEGER) == FIXED | INTEGER && self.value_len > 8
+    }
+
+    /// Returns a value so that comparing bytes gives the database's order; of the result, the value.
     fn sortable(self, value: &[u8]) -> Vec<u8> {
         let mut sortable = value.to_vec();
-        if self.flags & (INTEGER | DatabaseFlags::REVERSE_DUP) != 0 {
+        if self.has_leading_integer() {
+            sortable[..4].reverse();
+        } else if self.flags & (INTEGER | DatabaseFlags::REVERSE_DUP) != 0 {
             sortable.reverse();
         }
         sortable

@@ -60,7 +60,7 @@ impl Kind {
             self.values
                 | match self.order {
                     KeyOrder::Reverse => DatabaseFlags::REVERSE_KEY,
-                    KeyOrder::Integer => DatabaseFlags::INTEGER_KEY,
+                    KeyOrder::Integer | KeyOrder::PackedInteger => DatabaseFlags::INTEGER_KEY,
                     KeyOrder::Lexical | KeyOrder::Custom(_) => 0,
                 },
         )
@@ -69,7 +69,9 @@ impl Kind {
     fn compare_keys(self, a: &[u8], b: &[u8]) -> Ordering {
         match self.order {
             KeyOrder::Lexical => a.cmp(b),
-            KeyOrder::Reverse | KeyOrder::Integer => backwards(a).cmp(&backwards(b)),
+            KeyOrder::Reverse | KeyOrder::Integer | KeyOrder::PackedInteger => {
+                backwards(a).cmp(&backwards(b))
+            }
             KeyOrder::Custom(order) => (order.call)(order.context, a, b),
         }
     }
@@ -312,7 +314,7 @@ impl Subject {
         let prefix = match self.kind.order {
             KeyOrder::Lexical => &key[..len],
             KeyOrder::Reverse => &key[key.len() - len..],
-            KeyOrder::Integer | KeyOrder::Custom(_) => {
+            KeyOrder::Integer | KeyOrder::PackedInteger | KeyOrder::Custom(_) => {
                 let refused = txn.prefix(db, &key[..len]);
                 assert!(matches!(refused, Err(Error::NoPrefixes)));
                 return;

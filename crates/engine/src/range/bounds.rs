@@ -139,7 +139,9 @@ impl PrefixEnd {
                     *first += 1;
                 }
             }
-            KeyOrder::Integer | KeyOrder::Custom(_) => return Err(Error::NoPrefixes.into()),
+            KeyOrder::Integer | KeyOrder::PackedInteger | KeyOrder::Custom(_) => {
+                return Err(Error::NoPrefixes.into());
+            }
         }
         Ok(end)
     }

@@ -9,7 +9,7 @@ use fulgurite_os::{prefetch_at_offset, prefetch_lines};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::boxed_error::BoxedError;
-use crate::order::{integer, integer_word, integer_word_of, lexical, reverse};
+use crate::order::{integer_word, integer_word_of, lexical, odd_integers, reverse};
 use crate::{Error, KeyOrder};
 
 /// The leaf entry with this key, if there is one, in a tree whose leaves have nodes. Touches
@@ -56,7 +56,7 @@ pub(crate) fn find_fast<'p>(
 ) -> Option<Option<LeafEntry<'p>>> {
     match tree.order {
         KeyOrder::Lexical => find_by(lend, tree, &LexicalKey::of(key)),
-        KeyOrder::Integer => find_integer(lend, tree, key),
+        KeyOrder::Integer | KeyOrder::PackedInteger => find_integer(lend, tree, key),
         KeyOrder::Reverse | KeyOrder::Custom(_) => None,
     }
 }
@@ -88,8 +88,8 @@ fn find_integer<'p>(
     tree: &Tree,
     key: &[u8],
 ) -> Option<Option<LeafEntry<'p>>> {
-    let word = integer_word(key)?;
-    find_by(lend, tree, IntegerKey { key, word })
+    let (word, order) = (integer_word(key)?, tree.order);
+    find_by(lend, tree, IntegerKey { key, word, order })
 }
 
 /// A key together with its order: finds its position in a page.
@@ -109,15 +109,19 @@ impl KeySearch for &LexicalKey<'_> {
 struct IntegerKey<'k> {
     key: &'k [u8],
     word: u64,
+    /// The order of keys whose sizes differ.
+    order: KeyOrder,
 }
 
 impl KeySearch for IntegerKey<'_> {
     #[inline(always)]
     fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)> {
-        let IntegerKey { key, word } = self;
+        let IntegerKey { key, word, order } = self;
         let of_same_size =
             |len: usize, bytes: [u8; 8]| (len == key.len()).then(|| integer_word_of(len, bytes));
-        page.position_by_word(from, word, of_same_size, |other| integer(other, key))
+        page.position_by_word(from, word, of_same_size, |other| {
+            odd_integers(order, other, key)
+        })
     }
 }
 
@@ -412,14 +416,16 @@ fn search_by_key(
     match order {
         KeyOrder::Lexical => page.search(from, |other| lexical(other, key)),
         KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
-        KeyOrder::Integer => match integer_word(key) {
+        KeyOrder::Integer | KeyOrder::PackedInteger => match integer_word(key) {
             Some(sought) => {
                 let of_same_size = |len: usize, bytes: [u8; 8]| {
                     (len == key.len()).then(|| integer_word_of(len, bytes))
                 };
-                page.search_by_word(from, sought, of_same_size, |other| integer(other, key))
+                page.search_by_word(from, sought, of_same_size, |other| {
+                    odd_integers(order, other, key)
+                })
             }
-            None => page.search(from, |other| integer(other, key)),
+            None => page.search(from, |other| odd_integers(order, other, key)),
         },
         KeyOrder::Custom(order) => {
             // Programs may rely on the key sought coming first, as it does in the original.

@@ -99,11 +99,7 @@ impl WriteTxn<'_> {
                 found: found.order,
             });
         }
-        let found = if found.has_fixed_values() {
-            ValueKind::Fixed(found.value_order)
-        } else {
-            ValueKind::Any(found.value_order)
-        };
+        let found = ValueKind::of(found.has_fixed_values(), found.value_order);
         if found != values {
             return Err(Error::ValueMismatch {
                 name: name.to_owned(),

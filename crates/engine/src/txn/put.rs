@@ -243,13 +243,15 @@ impl WriteTxn<'_> {
             self.touch(database, tree, path)?;
             return Ok(PutOutcome::Exists);
         }
-        if exact && matches!(tree.value_order, KeyOrder::Custom(_)) {
-            // Equal in the program's order is not the same.
+        if exact && tree.value_order.has_equals(value.len()) {
+            // Equal in such an order is not the same.
             self.save_other_positions(database)?;
             self.replace_value(database, tree, path, key, at, value)?;
             return Ok(PutOutcome::Stored(false));
         }
-        if !exact && let Err(error) = value::check_size(self.pages(), &tree, leaf, value) {
+        // A part of a packed value may be equal to it.
+        let may_differ = !exact || tree.value_order == KeyOrder::PackedInteger;
+        if may_differ && let Err(error) = value::check_size(self.pages(), &tree, leaf, value) {
             // As in the original, the attempt counts as a change.
             self.touch(database, tree, path)?;
             return Err(error);
@@ -446,13 +448,6 @@ impl WriteTxn<'_> {
             return Err(Error::DuplicateLength {
                 len: value.len(),
                 max,
-            }
-            .into());
-        }
-        if tree.value_order == KeyOrder::Integer && !matches!(value.len(), 4 | 8) {
-            return Err(Error::FixedSize {
-                len: value.len(),
-                wanted: 8,
             }
             .into());
         }

@@ -90,7 +90,7 @@ impl WriteTxn<'_> {
         debug_assert!(!key.is_empty(), "values belong to a key");
         debug_assert!(items.len() > 0);
         let tree = self.tree(database)?;
-        if tree.order.is_custom() || tree.value_order.is_custom() {
+        if tree.order.is_custom() {
             return Ok(0);
         }
         let mut path = Path::new();
@@ -102,6 +102,13 @@ impl WriteTxn<'_> {
         let ValueAt::Tree(inner, _) = value::last_value(self.pages(), &tree, leaf)?.0 else {
             return Ok(0);
         };
+        // Each of these replaces its equal.
+        if tree
+            .value_order
+            .has_equals(usize::from(inner.leaf.item_len()))
+        {
+            return Ok(0);
+        }
         let count = items.len();
         self.guarded(|txn| {
             let mut tree = tree;

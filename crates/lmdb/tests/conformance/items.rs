@@ -150,3 +150,82 @@ fn deleting_matches_lmdb() {
         world.close(env);
     });
 }
+
+/// A value of this length: an integer of four bytes, and one byte again and again.
+fn leading(integer: u32, rest: u8, len: usize) -> Vec<u8> {
+    let mut value = integer.to_ne_bytes().to_vec();
+    value.resize(len, rest);
+    value
+}
+
+#[test]
+fn integer_duplicates_have_any_length() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let plain = MDB_CREATE | MDB_DUPSORT | MDB_INTEGERDUP;
+        // Without MDB_DUPFIXED the original compares pairs of bytes, and in branches the first four
+        // bytes alone. So there it misses values of a tree.
+        let kinds = [
+            (plain, [2, 6, 12, 16], &[1, 3][..]),
+            (plain | MDB_DUPFIXED, [5, 6, 12, 16], &[1, 3, 600]),
+        ];
+        for (kind, lens, counts) in kinds {
+            for len in lens {
+                // One value, a sub-page, and a tree.
+                for &values in counts {
+                    let dbi = world.dbi(txn, Some(&format!("{kind:x}")), kind);
+                    world.drop_dbi(txn, dbi, 0);
+                    for integer in (1..=values).rev() {
+                        world.put(txn, dbi, "k", &leading(10 * integer, b'a', len), 0);
+                    }
+                    let (old, new) = (leading(10, b'b', len), leading(5, b'b', len));
+                    let cursor = world.cursor(txn, dbi);
+                    world.seek(cursor, MDB_GET_BOTH, "k", &old);
+                    world.seek(cursor, MDB_GET_BOTH, "k", &leading(10, b'a', len));
+                    world.seek(cursor, MDB_GET_BOTH_RANGE, "k", &leading(5, b'a', len));
+                    world.close_cursor(cursor);
+                    world.put(txn, dbi, "k", &old, MDB_NODUPDATA);
+                    world.list(txn, dbi);
+                    world.put(txn, dbi, "k", &old, 0);
+                    world.put(txn, dbi, "k", &new, 0);
+                    world.put(txn, dbi, "k", &leading(9999, b'b', len), MDB_APPENDDUP);
+                    world.list(txn, dbi);
+                    world.del(txn, dbi, "k", &leading(10, b'c', len));
+                    world.list(txn, dbi);
+                    world.stat(txn, dbi);
+                }
+            }
+        }
+        world.commit(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn a_value_of_another_length_finds_the_same_integer() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let kind = MDB_CREATE | MDB_DUPSORT | MDB_DUPFIXED | MDB_INTEGERDUP;
+        let dbi = world.dbi(txn, Some("fixed"), kind);
+        for values in [1, 3, 600] {
+            world.drop_dbi(txn, dbi, 0);
+            for integer in 1..=values {
+                world.put(txn, dbi, "k", &leading(10 * integer, b'a', 12), 0);
+            }
+            let cursor = world.cursor(txn, dbi);
+            for len in [4, 8, 16] {
+                world.seek(cursor, MDB_GET_BOTH, "k", &leading(10, b'b', len));
+                world.seek(cursor, MDB_GET_BOTH_RANGE, "k", &leading(5, b'b', len));
+                world.seek(cursor, MDB_GET_BOTH_RANGE, "k", &leading(9999, b'b', len));
+            }
+            world.close_cursor(cursor);
+            world.put(txn, dbi, "k", &leading(10, b'b', 16), 0);
+            world.del(txn, dbi, "k", &leading(10, b'b', 4));
+            world.list(txn, dbi);
+        }
+        world.commit(txn);
+        world.close(env);
+    });
+}

@@ -189,7 +189,7 @@ fn sizes_that_do_not_fit_are_refused() {
         world.put(txn, fixed, "k", "aaaaaaaa", 0);
         world.put(txn, fixed, "k", "aa", 0);
         world.put(txn, integers, "k", &1_u64.to_ne_bytes(), 0);
-        world.put(txn, integers, "k", b"abc", 0);
+        world.put(txn, integers, "k", b"abcdefghijkl", 0);
         world.put(txn, dups, "new", "", 0);
         let cursor = world.cursor(txn, fixed);
         let mut data = [

@@ -39,6 +39,12 @@ impl<'a> From<&'a [u8]> for Arg<'a> {
     }
 }
 
+impl<'a> From<&'a Vec<u8>> for Arg<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Arg<'a> {
+        Arg::Is(bytes)
+    }
+}
+
 impl<'a, const N: usize> From<&'a [u8; N]> for Arg<'a> {
     fn from(bytes: &'a [u8; N]) -> Arg<'a> {
         Arg::Is(bytes)

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use fulgurite_format::{DatabaseFlags, KEY_LEN_MAX};
 
 use crate::maintain::walk::TreeRole;
+use crate::order::packed_integer;
 
 /// An order of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub(crate) enum RecordedOrder {
     Lexical,
     Reverse,
     Integer,
+    /// Values of one length: those of 8 bytes as integers, others by their first 4 bytes.
+    PackedInteger,
     /// The program's own order. Nothing is known of it, except that it distinguishes keys.
     Unknown,
 }
@@ -27,6 +30,9 @@ impl RecordedOrder {
 
     pub(crate) fn of_duplicates(flags: DatabaseFlags) -> Self {
         match flags {
+            f if f.has(DatabaseFlags::INTEGER_DUP | DatabaseFlags::DUP_FIXED) => {
+                RecordedOrder::PackedInteger
+            }
             f if f.has(DatabaseFlags::INTEGER_DUP) => RecordedOrder::Integer,
             f if f.has(DatabaseFlags::REVERSE_DUP) => RecordedOrder::Reverse,
             _ => RecordedOrder::Lexical,
@@ -42,6 +48,7 @@ impl RecordedOrder {
                 .len()
                 .cmp(&b.len())
                 .then_with(|| a.iter().rev().cmp(b.iter().rev())),
+            RecordedOrder::PackedInteger => packed_integer(a, b),
             RecordedOrder::Unknown => match a == b {
                 true => Ordering::Equal,
                 false => Ordering::Less,

@@ -57,7 +57,9 @@ pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
                 get_group(pages, tree, group_keys, values, Lexical)
             }
             KeyOrder::Reverse => get_group(pages, tree, group_keys, values, Reverse),
-            KeyOrder::Integer => get_group(pages, tree, group_keys, values, Integer),
+            KeyOrder::Integer | KeyOrder::PackedInteger => {
+                get_group(pages, tree, group_keys, values, Integer)
+            }
             KeyOrder::Custom(order) => get_group(pages, tree, group_keys, values, order),
         }?;
     }
