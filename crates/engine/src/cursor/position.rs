@@ -322,6 +322,7 @@ impl CursorPosition {
         if !tree.has_duplicates() {
             return Ok(());
         }
+        self.at_end_of_values = false;
         let Some(leaf) = self.path.leaf() else {
             return Ok(());
         };

@@ -212,8 +212,13 @@ impl CursorPosition {
             return self.last_backwards(pages, tree);
         }
         self.at_end = false;
-        self.deleted = Deleted::No;
-        self.enter_adjacent_key::<false>(pages, tree)
+        let deleted = core::mem::replace(&mut self.deleted, Deleted::No);
+        let found = self.enter_adjacent_key::<false>(pages, tree)?;
+        if found.is_none() && deleted != Deleted::No && self.value != AtValue::One {
+            // The cursor stays where the record was. The next step goes to the value after it.
+            self.deleted = Deleted::Value;
+        }
+        Ok(found)
     }
 
     pub(super) fn next_value<'t>(

@@ -453,3 +453,69 @@ fn cursors_follow_changes_as_in_lmdb() {
         world.close(env);
     });
 }
+
+#[test]
+fn blocks_of_the_next_key_match_lmdb() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let dbi = filled(world, txn, MDB_DUPSORT | MDB_DUPFIXED);
+        world.put(txn, dbi, "c", "2", 0);
+        for step in [MDB_NEXT, MDB_NEXT_NODUP] {
+            let cursor = world.cursor(txn, dbi);
+            // It is refused, and leaves the cursor at the last value.
+            world.cursor_put(cursor, "b", "1", MDB_APPENDDUP);
+            world.go(cursor, step);
+            world.go(cursor, MDB_GET_MULTIPLE);
+            world.seek(cursor, MDB_SET, "b", "");
+            world.go(cursor, MDB_LAST_DUP);
+            world.go(cursor, step);
+            world.go(cursor, MDB_GET_MULTIPLE);
+            world.close_cursor(cursor);
+        }
+        world.abort(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn a_cursor_of_an_emptied_database_begins_anew() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        for kind in [0, MDB_DUPSORT] {
+            let dbi = world.dbi(txn, Some(&format!("kind {kind:x}")), MDB_CREATE | kind);
+            let cursor = world.cursor(txn, dbi);
+            world.cursor_put(cursor, "a", "1", 0);
+            world.cursor_del(cursor, 0);
+            world.put(txn, dbi, "b", "1", 0);
+            world.go(cursor, MDB_NEXT_DUP);
+            world.go(cursor, MDB_NEXT_DUP);
+            world.close_cursor(cursor);
+        }
+        world.abort(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn a_refused_step_back_does_not_skip_a_value() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        for step in [MDB_NEXT, MDB_NEXT_DUP] {
+            let dbi = filled(world, txn, MDB_DUPSORT);
+            let cursor = world.cursor(txn, dbi);
+            // The only value of the first key, then the first of three.
+            for _ in 0..2 {
+                world.go(cursor, MDB_FIRST);
+                world.cursor_del(cursor, 0);
+                world.go(cursor, MDB_PREV_NODUP);
+                world.go(cursor, step);
+            }
+            world.close_cursor(cursor);
+        }
+        world.abort(txn);
+        world.close(env);
+    });
+}
