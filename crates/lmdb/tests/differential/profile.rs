@@ -46,7 +46,7 @@ pub(crate) enum ValueKind {
     Bytes,
     /// Sorted duplicates that all have this many bytes.
     Fixed(usize),
-    /// Sorted duplicates, native unsigned integers of this many bytes.
+    /// Sorted duplicates of this many bytes: native unsigned integers of 8, or of 4 and their copies.
     Integer(usize),
 }
 
@@ -246,7 +246,7 @@ fn database(random: &mut Random, name: Option<Vec<u8>>) -> Database {
         ),
         11 | 12 => (
             DUPSORT | DUPFIXED | INTEGERDUP,
-            ValueKind::Integer(*random.pick(&[4, 8])),
+            ValueKind::Integer(*random.pick(&[4, 5, 8, 8, 12])),
         ),
         13 => (
             DUPSORT | DUPFIXED | REVERSEDUP,
@@ -337,5 +337,10 @@ fn integer(salt: u64, id: u32, size: usize) -> Vec<u8> {
             _ => random.bits(),
         }
     };
-    number.to_ne_bytes()[..size].to_vec()
+    let bytes = number.to_ne_bytes();
+    match size {
+        8 => bytes.to_vec(),
+        // The first four bytes decide. Values that are equal by them are the same.
+        _ => bytes[..4].iter().copied().cycle().take(size).collect(),
+    }
 }

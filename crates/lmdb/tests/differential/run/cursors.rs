@@ -1,6 +1,6 @@
 //! The steps that go through a cursor.
 
-use super::defined::place_allows;
+use super::defined::{place_allows, takes_key};
 use super::items::{arguments_of, mask, show};
 use super::neighbours::mark;
 use super::{PositionState, Runner, StepResult, name};
@@ -87,14 +87,14 @@ impl Runner<'_> {
         {
             return Ok(());
         }
-        let hazy = self.hazy_after_delete(known, op, missing) || self.hazy_at_end(known, op);
+        let hazy = self.hazy_after_delete(known, op, key, missing) || self.hazy_at_end(known, op);
         if hazy || !self.block_is_certain(cursor, spec, op)? {
             return Ok(());
         }
         let hides_key = self.hides_key(cursor, spec, op)?;
         self.just_deleted(cursor, false);
         let (key, value) = (spec.key(key), spec.value(value.id, value.len));
-        let takes_key = matches!(op, SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE);
+        let takes_key = takes_key(op);
         let takes_value = matches!(op, GET_BOTH | GET_BOTH_RANGE);
         let mut arguments = format!("c{cursor}");
         if takes_key {
@@ -140,7 +140,7 @@ impl Runner<'_> {
         );
         self.came_forward(cursor, outcome.code == 0 && forward);
         let to_end = outcome.code == NOTFOUND && matches!(op, NEXT | NEXT_NODUP | NEXT_DUP);
-        if outcome.code == 0 || to_end {
+        if outcome.code == 0 && op != GET_CURRENT || to_end {
             self.at_end(cursor, to_end || matches!(op, LAST | LAST_DUP));
         }
         if known.after_delete && op == NEXT_DUP && outcome.code == NOTFOUND {
@@ -207,8 +207,10 @@ impl Runner<'_> {
             self.key_at(cursor, Some(mark(&key)));
             // Appending goes to the end first.
             self.at_end(cursor, known.at_end || flags & APPEND != 0);
-            let missed = known.place == PositionState::Missed || known.stored_after_miss;
-            self.stored_after_miss(cursor, missed);
+            // In the reference the end or the miss that it found before goes on, and shows after a
+            // deletion. A deletion of the last record leads to the end too.
+            let missed = known.place == PositionState::Missed || known.at_end || known.after_delete;
+            self.stored_after_miss(cursor, missed || known.stored_after_miss);
             let place = if known.after_delete && spec.has_duplicates() {
                 PositionState::Unsettled
             } else {

@@ -35,9 +35,8 @@ impl Runner<'_> {
         value: Value,
         missing: NullArgument,
     ) -> bool {
-        let takes_key = matches!(op, SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE);
         let takes_value = matches!(op, GET_BOTH | GET_BOTH_RANGE);
-        if takes_key && !may_look_up(spec, key) || takes_value && !may_look_for(spec, value) {
+        if takes_key(op) && !may_look_up(spec, key) || takes_value && !may_look_for(spec, value) {
             return false;
         }
         let no_data = matches!(missing, NullArgument::Data | NullArgument::Both);
@@ -54,15 +53,23 @@ impl Runner<'_> {
 
     /// Returns true if a step after a deletion shows how the reference keeps its place among
     /// duplicates.
-    pub(super) fn hazy_after_delete(&self, known: Cursor, op: u32, missing: NullArgument) -> bool {
+    pub(super) fn hazy_after_delete(
+        &self,
+        known: Cursor,
+        op: u32,
+        key: u32,
+        missing: NullArgument,
+    ) -> bool {
         // A call that is refused for its arguments clears in the reference what a deletion left.
-        let refused = op > PREV_MULTIPLE || missing != NullArgument::None;
+        let refused =
+            op > PREV_MULTIPLE || missing != NullArgument::None || takes_key(op) && key == EMPTY;
         known.after_delete
             && (refused
                 // Behind the last item it may step back to another key.
                 || op == PREV_DUP
-                // How the successor's duplicates are entered shows only in the first step.
-                || op == NEXT_DUP && !known.just_deleted
+                // How the successor's duplicates are entered shows only in the first step. Where
+                // there are none, the deletion before the last one counts in an emptied database.
+                || op == NEXT_DUP && !(known.just_deleted && self.spec(known.db).has_duplicates())
                 || matches!(op, FIRST_DUP | LAST_DUP))
     }
 
@@ -171,6 +178,11 @@ impl Runner<'_> {
     }
 }
 
+/// Returns true if the operation looks for a key.
+pub(super) fn takes_key(op: u32) -> bool {
+    matches!(op, SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE)
+}
+
 /// Returns true if the operation's answer follows from what is known of the cursor's place.
 pub(super) fn place_allows(place: PositionState, op: u32, duplicates: bool) -> bool {
     let absolute = matches!(
@@ -183,10 +195,12 @@ pub(super) fn place_allows(place: PositionState, op: u32, duplicates: bool) -> b
         (PositionState::Stale, _) => !matches!(op, GET_MULTIPLE | NEXT_MULTIPLE | PREV_MULTIPLE),
         (PositionState::Unsettled, _) => matches!(op, GET_CURRENT | NEXT_NODUP | PREV_NODUP),
         (PositionState::PastEnd, _) if !duplicates => true,
+        // A step to the next duplicate reads behind the last node of the page. A record deleted
+        // from there before may still show.
         (PositionState::PastEnd, _) => {
             matches!(
                 op,
-                NEXT | NEXT_NODUP | GET_CURRENT | FIRST_DUP | LAST_DUP | PREV | PREV_NODUP
+                NEXT_NODUP | GET_CURRENT | FIRST_DUP | LAST_DUP | PREV | PREV_NODUP
             )
         }
         // With duplicates the reference may have none to step back from.

@@ -48,7 +48,9 @@ impl Runner<'_> {
             let Some(known) = self.cursor(cursor) else {
                 continue;
             };
-            if known.place == PositionState::PastEnd {
+            // A cursor at the end stays there if it is on the last node of a page, and an insertion
+            // may split the page behind it.
+            if known.place == PositionState::PastEnd || known.at_end && !duplicates {
                 left.push((cursor, PositionState::Unknown));
             }
             if !duplicates || known.key.is_some_and(|k| k != mark(key)) {
@@ -167,7 +169,10 @@ impl Runner<'_> {
             op,
             FIRST | LAST | SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE
         );
-        let other_key = key.is_some() && known.key.is_some() && key != known.key;
+        // A step back to a key with one value keeps in the reference which duplicate was current.
+        let keeps_duplicate = known.place == PositionState::Unsettled && op == PREV_NODUP;
+        let other_key =
+            key.is_some() && known.key.is_some() && key != known.key && !keeps_duplicate;
         let disturbed = matches!(known.place, PositionState::Stale | PositionState::Unsettled);
         if placed || other_key || !disturbed {
             self.place(cursor, PositionState::Exact);
