@@ -3,6 +3,8 @@
 use core::ffi::CStr;
 use fulgurite_os::platform::io;
 
+#[cfg(feature = "std")]
+use crate::CheckpointProblem;
 use crate::{Error, OpenError};
 
 const KEY_EXISTS: i32 = -30799;
@@ -90,6 +92,12 @@ impl OpenError {
             OpenError::DataVersion { .. } | OpenError::LockVersion { .. } => VERSION_MISMATCH,
             OpenError::Damaged { .. } => CORRUPTED,
             OpenError::AddressInUse { .. } | OpenError::Busy(_) | OpenError::AlreadyOpen(_) => BUSY,
+            #[cfg(feature = "std")]
+            OpenError::Checkpoint { problem, .. } => match problem {
+                CheckpointProblem::InUse | CheckpointProblem::Behind => BUSY,
+                CheckpointProblem::Overwritten | CheckpointProblem::Damaged => CORRUPTED,
+                CheckpointProblem::Options => INVALID_ARGUMENT,
+            },
             OpenError::Engine { source, .. } => source.code(),
         }
     }

@@ -175,6 +175,8 @@ pub use fulgurite_os::{fd, joined, number_text, platform};
 pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages};
 #[cfg(feature = "std")]
 pub use maintain::{check, salvage};
+#[cfg(feature = "std")]
+pub use opened::CheckpointProblem;
 #[doc(hidden)]
 pub use opened::NameMap;
 pub use opened::{Database, Durability, FlushTimes, Multimap, OpenError, OpenOptions, SlotPolicy};

@@ -48,6 +48,10 @@ pub trait DiskObserver: Send + Sync {
     fn copy(&self) -> Option<Arc<dyn DiskObserver>> {
         None
     }
+    /// The file that describes the checkpoint is opened. Returns its observer.
+    fn checkpoint(&self) -> Option<Arc<dyn DiskObserver>> {
+        None
+    }
 }
 
 /// An open data file: one descriptor for pages and, in a writable environment, a synchronous one

@@ -8,6 +8,8 @@
 //! ```
 
 #[cfg(feature = "std")]
+mod checkpoint;
+#[cfg(feature = "std")]
 mod group;
 mod info;
 #[cfg(feature = "std")]

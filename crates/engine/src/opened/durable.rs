@@ -44,6 +44,17 @@ pub(crate) struct MetaReplacement<'m> {
 impl Shared {
     /// Writes back the system's dirty pages of the data file.
     pub(super) fn flush(&self, wait: bool) -> Result<(), BoxedError> {
+        let flushed = self.try_flush(wait);
+        #[cfg(feature = "std")]
+        if flushed.is_err()
+            && let Some(checkpoints) = &self.checkpoints
+        {
+            checkpoints.distrust();
+        }
+        flushed
+    }
+
+    fn try_flush(&self, wait: bool) -> Result<(), BoxedError> {
         let _one_at_a_time = self.flushing();
         // Another thread's flush may have failed. It may have lost our pages, and this flush would
         // not notice.

@@ -67,6 +67,17 @@ pub enum OpenError {
     /// The lock file is in use by this process for a data file that no longer is next to it.
     #[error("{} locks another data file that is open in this process; close that one first", .0.display())]
     AlreadyOpen(PathBuf),
+    /// The last checkpoint is in the way, see [`OpenOptions::checkpoints`].
+    ///
+    /// [`OpenOptions::checkpoints`]: crate::OpenOptions::checkpoints
+    #[cfg(feature = "std")]
+    #[error("cannot open {}: {problem}", path.display())]
+    Checkpoint {
+        /// The data file.
+        path: PathBuf,
+        /// Why.
+        problem: CheckpointProblem,
+    },
     /// Mapping or reading the file failed.
     #[error("cannot open {}: {source}", path.display())]
     Engine {
@@ -75,6 +86,27 @@ pub enum OpenError {
         /// Why.
         source: Error,
     },
+}
+
+/// Why an environment with checkpoints could not be opened.
+#[cfg(feature = "std")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointProblem {
+    /// Another process, or a handle without checkpoints, has the environment open.
+    #[error("it has checkpoints, and is open elsewhere; close it there")]
+    InUse,
+    /// The machine has stopped since, and a reader cannot go back.
+    #[error("the machine stopped after its last checkpoint; open it for writing once")]
+    Behind,
+    /// Pages of the checkpoint are other ones.
+    #[error("pages of its checkpoint were overwritten or replaced; restore a copy")]
+    Overwritten,
+    /// The file that describes it cannot be read.
+    #[error("the file that describes its checkpoint is damaged; restore a copy")]
+    Damaged,
+    /// Checkpoints need locking, a read-only map and the newest snapshot.
+    #[error("checkpoints exclude no_lock, write_map and previous_snapshot")]
+    Options,
 }
 
 impl OpenError {

@@ -29,6 +29,17 @@ pub(super) fn paths(path: &Path, no_subdir: bool) -> (PathBuf, PathBuf) {
     }
 }
 
+/// The file that describes the checkpoint of a data file.
+#[cfg(feature = "std")]
+pub(super) fn checkpoint_path(data: &Path, no_subdir: bool) -> PathBuf {
+    if no_subdir {
+        let path = [path_bytes(data), b"-checkpoint"].concat();
+        path_from_bytes(&path).to_owned()
+    } else {
+        directory_of(data).join("checkpoint.mdb")
+    }
+}
+
 /// Opens the lock file, as the first or next to others; `None` without locking.
 pub(super) fn open_lock(path: &Path, options: &OpenOptions) -> Result<Option<LockFile>, OpenError> {
     if options.no_lock {

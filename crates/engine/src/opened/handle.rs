@@ -49,13 +49,19 @@ impl Handle {
         let governor = Governor::default();
         governor.set(options.reader_policy.clone());
         let id = HANDLES.fetch_add(1, Ordering::Relaxed);
+        let durability = options.durability;
+        #[cfg(feature = "std")]
+        let durability = match shared.checkpoints {
+            Some(_) => Durability::NoSync,
+            None => durability,
+        };
         Handle {
             shared,
             governor,
             id,
             path: path.to_owned(),
             names: DatabaseNames::new(id, options.databases_max),
-            durability: AtomicU8::new(options.durability as u8),
+            durability: AtomicU8::new(durability as u8),
             map_async: AtomicBool::new(options.map_async),
             options: options.clone(),
         }
@@ -128,6 +134,10 @@ impl Handle {
         self.check_usable()?;
         if !force && self.durability() == Durability::NoSync {
             return Ok(());
+        }
+        #[cfg(feature = "std")]
+        if self.shared.checkpoints.is_some() {
+            return self.shared.checkpoint().map(drop);
         }
         self.flush(force || self.flushes_wait())
     }
@@ -422,6 +432,31 @@ impl Handle {
     /// Writes back the system's dirty pages of the data file.
     pub(crate) fn flush(&self, wait: bool) -> Result<(), BoxedError> {
         self.shared.flush(wait)
+    }
+}
+
+#[cfg(feature = "std")]
+impl Handle {
+    /// Makes the newest snapshot the checkpoint, and returns it.
+    pub(crate) fn checkpoint(&self) -> Result<Txnid, BoxedError> {
+        if self.options.read_only {
+            return Err(Error::ReadOnly.into());
+        }
+        self.check_usable()?;
+        self.shared.checkpoint()
+    }
+
+    /// Returns the snapshot of the last checkpoint; `None` in an environment without.
+    pub(crate) fn last_checkpoint(&self) -> Option<Txnid> {
+        let checkpoints = self.shared.checkpoints.as_ref();
+        checkpoints.map(super::checkpoints::Checkpoints::last)
+    }
+
+    /// Lets the environment end as if this process were killed.
+    pub(crate) fn leave(&self) {
+        if let Some(checkpoints) = &self.shared.checkpoints {
+            checkpoints.leave();
+        }
     }
 }
 

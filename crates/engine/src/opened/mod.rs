@@ -8,8 +8,13 @@
 //!   Handle --------------> Shared ------> Mapping -> Mapping ...   the newest is used; readers keep others
 //!   names, durability,     map_size       LockFile                 (reader/)
 //!   slots                  threads        reader slots bound to threads
+//!                          checkpoints    the way back after a power loss, without flushed commits
 //! ```
 
+#[cfg(feature = "std")]
+mod checkpoint_file;
+#[cfg(feature = "std")]
+mod checkpoints;
 mod counted;
 mod databases;
 mod disk_room;
@@ -21,6 +26,8 @@ mod fixed;
 mod flush_times;
 mod fresh;
 mod handle;
+#[cfg(feature = "std")]
+mod make_checkpoint;
 mod map_size;
 mod mapping;
 mod metas;
@@ -36,6 +43,8 @@ mod threads;
 pub use databases::{Database, Multimap};
 pub(crate) use disk_room::RESERVE_PAGES;
 pub(crate) use durable::MetaReplacement;
+#[cfg(feature = "std")]
+pub use error::CheckpointProblem;
 pub use error::OpenError;
 pub use flush_times::FlushTimes;
 pub use name_map::NameMap;

@@ -12,8 +12,12 @@ use fulgurite_os::{
     DataFile, FileIdentity, FileRole, IS_A_DIRECTORY, Map, fork_generation, is_directory,
 };
 
+#[cfg(feature = "std")]
+use super::checkpoints;
 use super::counted::Strong;
 use super::disk_room::DiskRoom;
+#[cfg(feature = "std")]
+use super::error::CheckpointProblem;
 use super::files::{self, MetaPages};
 use super::flush_times::FlushCounters;
 use super::map_size::MapSize;
@@ -100,12 +104,21 @@ impl OpenRequest<'_> {
         if self.goes_back() {
             return Err(OpenError::Busy(self.data_path.clone()));
         }
+        #[cfg(feature = "std")]
+        if self.options.checkpoints && !self.options.read_only && shared.checkpoints.is_none() {
+            return Err(OpenError::Checkpoint {
+                path: self.data_path.clone(),
+                problem: CheckpointProblem::InUse,
+            });
+        }
         if self.options.fixed_map {
             let meta = shared.published_meta().map_err(&engine_error)?;
             fixed::check(shared.mapping().map(), &meta, &self.data_path)?;
         }
         if !self.options.read_only && !shared.mapping().file().is_writable() {
             let file = files::open_data(&self.data_path, self.options)?;
+            #[cfg(feature = "std")]
+            self.checkpoints(&file, shared.lock.as_ref()).refuse()?;
             let writable_map = self.options.write_map;
             shared
                 .become_writable(file, writable_map)
@@ -121,6 +134,8 @@ impl OpenRequest<'_> {
         self.check_alone(lock.as_ref())?;
         let file = files::open_data(&self.data_path, self.options)?;
         let (data_identity, lock_identity) = self.identities(&file, lock.is_some())?;
+        #[cfg(feature = "std")]
+        self.checkpoints(&file, lock.as_ref()).prepare()?;
         let mut base = self.base(&file)?;
         let alone = lock.as_ref().is_some_and(LockFile::is_exclusive);
         // Nothing was ever committed, and the process that made the file may have failed to make it
@@ -143,6 +158,8 @@ impl OpenRequest<'_> {
         if base.is_new || again {
             files::create(&file, &self.data_path, &base.meta).map_err(|e| self.file_error(e))?;
         }
+        #[cfg(feature = "std")]
+        let checkpoints = self.checkpoints(&file, lock.as_ref()).begin(&base.meta)?;
         let mapping =
             Mapping::new(Arc::new(file), map, base.meta.page_size()).map_err(&engine_error)?;
         if mapping.map().is_writable() {
@@ -169,11 +186,27 @@ impl OpenRequest<'_> {
             window: StoreWindow::default(),
             runs: Mutex::default(),
             count_free: self.count_free,
+            #[cfg(feature = "std")]
+            checkpoints,
         };
         Ok(Strong::new(|registered| RegisteredEnvironment {
             shared,
             registration: Registration::enter(data_identity, lock_identity, registered),
         }))
+    }
+
+    #[cfg(feature = "std")]
+    fn checkpoints<'a>(
+        &'a self,
+        file: &'a DataFile,
+        lock: Option<&'a LockFile>,
+    ) -> checkpoints::Opening<'a> {
+        checkpoints::Opening {
+            path: &self.data_path,
+            options: self.options,
+            file,
+            lock,
+        }
     }
 
     /// Returns true if the environment goes back to its previous snapshot, for all processes.

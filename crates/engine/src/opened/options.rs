@@ -66,6 +66,11 @@ pub struct OpenOptions {
     pub(super) slots: SlotPolicy,
     pub(super) reader_policy: Option<ReaderPolicy>,
     pub(super) observer: Option<Arc<dyn DiskObserver>>,
+    #[cfg(feature = "std")]
+    pub(super) checkpoints: bool,
+    /// Replaces the system's boot id.
+    #[cfg(feature = "std")]
+    pub(super) boot_id: Option<alloc::vec::Vec<u8>>,
 }
 
 impl fmt::Debug for OpenOptions {
@@ -97,7 +102,50 @@ impl Default for OpenOptions {
             slots: SlotPolicy::Stock,
             reader_policy: None,
             observer: None,
+            #[cfg(feature = "std")]
+            checkpoints: false,
+            #[cfg(feature = "std")]
+            boot_id: None,
         }
+    }
+}
+
+#[cfg(feature = "std")]
+impl OpenOptions {
+    /// Flushes at checkpoints only, see [`crate::Environment::checkpoint`]. For programs that can
+    /// repeat what they have done since, from a log for example.
+    ///
+    /// Commits flush nothing, whatever the durability of a handle. If the process ends, the last
+    /// commit counts. If the machine stops, the last checkpoint does. A file next to the data file
+    /// says which of the two it was. Its name is `checkpoint.mdb`. With
+    /// [`OpenOptions::no_subdir`] it is that of the data file with `-checkpoint` appended.
+    ///
+    /// Pages of the checkpoint are not reused before the next one. So the file grows by what is
+    /// changed between two checkpoints.
+    ///
+    /// The environment must be open nowhere else, and no other process may write meanwhile; this
+    /// library refuses to. Readers may come. Programs with the original library see the last commit
+    /// as long as the machine runs. They must not write, and after a power loss they must not open
+    /// it before this library has. Closing the last handle makes it an environment like any other,
+    /// and so does opening it without this option.
+    ///
+    /// The system has one boot id for all that it has in memory. So the file system must be
+    /// unmounted in order while it runs. A system without boot ids always begins at the checkpoint.
+    ///
+    /// It excludes [`OpenOptions::no_lock`], [`OpenOptions::write_map`] and
+    /// [`OpenOptions::previous_snapshot`], and means nothing with [`OpenOptions::read_only`].
+    #[must_use]
+    pub fn checkpoints(mut self, yes: bool) -> Self {
+        self.checkpoints = yes;
+        self
+    }
+
+    /// Replaces the system's boot id; for tests that simulate power losses.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn boot_id(mut self, id: &[u8]) -> Self {
+        self.boot_id = Some(id.to_vec());
+        self
     }
 }
 

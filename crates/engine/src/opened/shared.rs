@@ -4,10 +4,11 @@
 //!
 //! ```text
 //!   registry::OPENING    while an environment is opened
+//!   one_at_a_time (checkpoints)  while a checkpoint is made
 //!   writer mutex         one write transaction over all processes; `local_writer` without a lock file
 //!   reader mutex         while slots are entered or freed; a writer takes it to clear dead readers
 //!   flushing             while pages or a meta page become durable, so that failures are seen in order
-//!   replacing (map_size), window, runs, registry::OPEN    innermost: no lock is taken below them
+//!   replacing (map_size), window, runs, state (checkpoints), registry::OPEN    innermost: no lock is taken below them
 //! ```
 
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,8 @@ use fulgurite_os::platform::sync::{Mutex, MutexGuard, PoisonError, TryLockError}
 use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::{any_map_is_lost, fork_generation};
 
+#[cfg(feature = "std")]
+use super::checkpoints::Checkpoints;
 use super::disk_room::{DiskRoom, RESERVE_PAGES};
 use super::failed_search::FailedSearch;
 use super::flush_times::FlushCounters;
@@ -62,6 +65,9 @@ pub(crate) struct Shared {
     pub(super) runs: Mutex<FailedSearch>,
     /// Counts the free pages when the environment is closed.
     pub(super) count_free: CountFree,
+    /// The checkpoints, if commits are not flushed but by them.
+    #[cfg(feature = "std")]
+    pub(super) checkpoints: Option<Checkpoints>,
 }
 
 /// Counts the pages of a snapshot's free list that its next writer may use, up to a bound.
@@ -69,6 +75,8 @@ pub(crate) type CountFree = for<'a> fn(Window<'a>, &Meta, u64) -> Result<u64, Bo
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        #[cfg(feature = "std")]
+        self.close_checkpoints();
         let mapping = self.mapping.current();
         let Some(lock) = &self.lock else {
             // The program is responsible for other processes that have the file open.

@@ -133,7 +133,8 @@ fn key_of(reader: &Reader) -> (u32, u64, Txnid) {
 /// The readers that have a snapshot, with the numbers of their slots.
 fn readers_of(table: &LockFile, snapshot: Txnid) -> Vec<(u32, Reader)> {
     let all = (0..table.used_slots()).filter_map(|index| Some((index, table.reader(index)?)));
-    all.filter(|(_, reader)| reader.snapshot == Some(snapshot))
+    // A checkpoint names no thread, and ends in its own time.
+    all.filter(|(_, reader)| reader.snapshot == Some(snapshot) && reader.thread != 0)
         .collect()
 }
 

@@ -91,6 +91,12 @@ impl LockFile {
         self.take_new_slot(SlotOwner::Once)
     }
 
+    /// Takes the thread out of a slot that is not bound to it.
+    #[cfg(feature = "std")]
+    pub(crate) fn name_no_thread(&self, slot: Slot) {
+        self.thread_word(slot.0).store(0, Ordering::SeqCst);
+    }
+
     /// Takes a slot from the table for the calling thread, which has it until [`LockFile::leave`].
     /// `handle` distinguishes its bonds.
     pub(crate) fn take_slot_bound(&self, handle: u64) -> Result<Slot, BoxedError> {

@@ -30,6 +30,8 @@ pub enum FileRole {
     Copy,
     /// A data file that is read from outside: checked, not opened.
     Checked,
+    /// The file next to the data file that describes the last checkpoint.
+    Checkpoint,
 }
 
 /// A kind of system call.
