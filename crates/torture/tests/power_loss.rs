@@ -67,6 +67,19 @@ fn a_commit_without_meta_sync_is_kept_or_forgotten_whole() {
     endure_soundly(Mode::Mixed, 15);
 }
 
+/// After a power loss the last checkpoint is found, or the one that was being made. After the end
+/// of the process it is the last commit.
+#[test]
+fn a_checkpoint_survives_power_loss() {
+    let total = endure(Mode::Checkpoints, 19);
+    assert_eq!(total.of(Count::Broken), 0, "{total}");
+    assert!(
+        total.of(Count::Older) > 1_000,
+        "checkpoints are seldom found: {total}"
+    );
+    assert!(total.of(Count::ProcessEnds) > 20, "{total}");
+}
+
 /// An incomplete copy is refused when opened, or is none at all.
 #[test]
 fn a_copy_is_whole_or_none() {
@@ -133,6 +146,13 @@ fn a_faulty_engine_is_noticed() {
         (Mode::NoMetaSync, Alteration::WriteAstray),
         (Mode::MapFull, Alteration::DropMapFlushes),
         (Mode::MapNoMetaSync, Alteration::DropMapFlushes),
+        (Mode::Checkpoints, Alteration::DropSyncs),
+        (Mode::Checkpoints, Alteration::WriteAstray),
+        (Mode::Checkpoints, Alteration::DescribeFirst),
+        (Mode::Checkpoints, Alteration::DropDescriptionSyncs),
+        (Mode::Checkpoints, Alteration::DescribeInPlace),
+        (Mode::Checkpoints, Alteration::ReuseCheckpoint),
+        (Mode::Checkpoints, Alteration::IgnoreBoot),
         (Mode::Copy, Alteration::DropSyncs),
         (Mode::Compact, Alteration::DropSyncs),
     ];

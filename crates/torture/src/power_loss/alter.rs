@@ -1,5 +1,8 @@
 //! Recordings made wrong on purpose, to see that the judge notices.
 
+use fulgurite_format::Meta;
+
+use super::description::meta_of;
 use super::mode::Mode;
 use super::recording::Event;
 use super::sectors::PAGE;
@@ -19,6 +22,16 @@ pub enum Alteration {
     WriteAstray,
     /// Flushes of the map do nothing.
     DropMapFlushes,
+    /// A checkpoint is described before its pages are durable.
+    DescribeFirst,
+    /// Descriptions of checkpoints are never made durable.
+    DropDescriptionSyncs,
+    /// A description is written over the one before.
+    DescribeInPlace,
+    /// A page of the checkpoint is reused.
+    ReuseCheckpoint,
+    /// The boot id of the system is taken for that of the description.
+    IgnoreBoot,
 }
 
 /// Changes a recording; on a lying disk no sync has an effect from some moment on.
@@ -33,8 +46,14 @@ pub(super) fn alter(events: &mut Vec<Event>, mode: Mode, alteration: Alteration)
         drop_syncs(&mut events[first..]);
     }
     match alteration {
-        Alteration::None => {}
+        Alteration::None | Alteration::IgnoreBoot => {}
         Alteration::DropSyncs => drop_syncs(events),
+        Alteration::DescribeFirst => describe_first(events),
+        Alteration::DropDescriptionSyncs => events.retain(
+            |event| !matches!(event, Event::Description(of) if matches!(**of, Event::Sync)),
+        ),
+        Alteration::DescribeInPlace => describe_in_place(events),
+        Alteration::ReuseCheckpoint => reuse_checkpoint(events),
         Alteration::DropMetaSync => drop_meta_syncs(events),
         Alteration::MetaFirst => meta_first(events),
         Alteration::WriteAstray => write_astray(events),
@@ -91,6 +110,61 @@ fn write_astray(events: &mut Vec<Event>) {
                 is_first = false;
                 last = Some(*at);
             }
+        }
+        out.push(event);
+    }
+    *events = out;
+}
+
+/// The flush of the data file comes after the description that it should come before.
+fn describe_first(events: &mut [Event]) {
+    let is_description = |event: &Event| matches!(event, Event::Description(_));
+    for at in 0..events.len() {
+        let behind = events[at + 1..]
+            .iter()
+            .take_while(|event| is_description(event));
+        let behind = behind.count();
+        if matches!(events[at], Event::Sync) && behind > 0 {
+            events[at..=at + behind].rotate_left(1);
+        }
+    }
+}
+
+fn describe_in_place(events: &mut [Event]) {
+    for event in events {
+        if let Event::Description(of) = event
+            && let Event::Write { at, .. } = &mut **of
+        {
+            *at = 0;
+        }
+    }
+}
+
+/// The first page of each commit also goes where the root of the last checkpoint is.
+fn reuse_checkpoint(events: &mut Vec<Event>) {
+    let (mut root, mut described) = (None, None);
+    let mut out = Vec::with_capacity(events.len());
+    for event in events.drain(..) {
+        match &event {
+            Event::Description(of) => match &**of {
+                Event::Write { bytes, .. } => {
+                    let meta = meta_of(bytes).and_then(|octets| Meta::read(&octets[..]).ok());
+                    let page = meta.map(|meta| meta.main.root);
+                    described = page.filter(|page| !page.is_none());
+                }
+                Event::Sync => root = described,
+                _ => {}
+            },
+            Event::Write { at, bytes, .. } if *at >= 2 * PAGE as u64 => {
+                if let Some(root) = root.take() {
+                    out.push(Event::Write {
+                        at: root.0 * PAGE as u64,
+                        bytes: bytes[..PAGE.min(bytes.len())].into(),
+                        durable: false,
+                    });
+                }
+            }
+            _ => {}
         }
         out.push(event);
     }

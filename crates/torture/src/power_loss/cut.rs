@@ -160,6 +160,14 @@ impl Cut {
         }
     }
 
+    /// Makes `state` the newest one, as the system has it in memory.
+    pub(super) fn choose_newest(&self, state: &mut DiskState) {
+        state.torn.clear();
+        state.len = self.lens.last().copied();
+        let newest = self.undecided.iter().map(Undecided::newest);
+        state.ids = newest.collect();
+    }
+
     /// Returns a state in which only the sector of the newest meta page is torn. Returns `None` if
     /// that sector is not pending.
     pub(super) fn choose_torn_meta(

@@ -89,11 +89,17 @@ pub(super) fn record(mode: Mode, seed: u64, directory: &Path) -> anyhow::Result<
         snapshots: Vec::new(),
         contents: Vec::new(),
         base: 0,
+        boot: 0,
     };
+    let has_checkpoints = mode == Mode::Checkpoints;
     let is_copy = matches!(mode, Mode::Copy | Mode::Compact);
     let mut left = run.size.transactions;
     while left > 0 {
-        let goes_back = run.snapshots.len() > 3 && run.random.chance(20);
+        let goes_back = !has_checkpoints && run.snapshots.len() > 3 && run.random.chance(20);
+        if has_checkpoints && run.random.chance(40) {
+            run.boot += 1;
+        }
+        run.recorder.tell(Event::Boot(run.boot));
         let environment = run.open(directory, goes_back)?;
         if run.snapshots.is_empty() {
             run.note_commit(&environment)?;
@@ -101,15 +107,32 @@ pub(super) fn record(mode: Mode, seed: u64, directory: &Path) -> anyhow::Result<
         } else {
             run.note_base(&environment)?;
         }
+        if has_checkpoints {
+            run.recorder.tell(Event::Promised(run.base));
+        }
         left = run.session(&environment, left)?;
+        if has_checkpoints && run.random.chance(70) {
+            environment.close_as_if_killed();
+            continue;
+        }
         if left == 0 && is_copy {
             return run.copy(&environment, directory);
+        }
+        drop(environment);
+        if has_checkpoints {
+            // Closed in order, everything is durable.
+            run.recorder.tell(Event::Promised(run.base));
         }
     }
     Ok(History {
         events: run.recorder.take(),
         snapshots: run.snapshots,
     })
+}
+
+/// The boot id of a start of the system.
+pub(super) fn boot_id(number: u64) -> Vec<u8> {
+    format!("boot {number}").into_bytes()
 }
 
 struct Run {
@@ -123,6 +146,8 @@ struct Run {
     contents: Vec<Content>,
     /// The newest of them that was not gone back from.
     base: usize,
+    /// The start of the system, see [`boot_id`].
+    boot: u64,
 }
 
 impl Run {
@@ -137,7 +162,7 @@ impl Run {
             Some(octets) if !self.mode.has_writable_map() => options.map_size(octets),
             _ => options,
         };
-        let options = self.mode.apply(options);
+        let options = self.mode.apply(options).boot_id(&boot_id(self.boot));
         options.open(directory).context("opening a history's files")
     }
 
@@ -155,6 +180,10 @@ impl Run {
             self.transaction(environment)?;
             if self.random.chance(8) {
                 environment.sync(true)?;
+                self.recorder.tell(Event::Promised(self.base));
+            }
+            if self.mode == Mode::Checkpoints && self.random.chance(12) {
+                environment.checkpoint()?;
                 self.recorder.tell(Event::Promised(self.base));
             }
             if self.mode.has_writable_map() && self.random.chance(3) {

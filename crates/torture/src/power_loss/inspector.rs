@@ -36,6 +36,15 @@ pub(super) enum Outcome {
     Panicked,
 }
 
+/// The rest of a state of an environment with checkpoints.
+#[derive(Debug)]
+pub(super) struct Start<'d> {
+    /// The boot id of the system that opens it.
+    pub(super) boot: &'d [u8],
+    /// The file that describes the checkpoint, if there is one.
+    pub(super) description: Option<&'d [u8]>,
+}
+
 /// A sector whose content on the file is unknown.
 const UNKNOWN: ContentId = ContentId::MAX;
 
@@ -66,17 +75,23 @@ impl Inspector {
         &mut self,
         (cut, disk, sectors): (&Cut, &Disk, &Sectors),
         state: &DiskState,
-        snapshots: &[Committed],
+        (snapshots, start): (&[Committed], Option<&Start<'_>>),
         writes: bool,
     ) -> anyhow::Result<Outcome> {
         self.lay_out(cut, disk, sectors, state)?;
+        let description = self.directory.path().join("checkpoint.mdb");
+        match start.and_then(|start| start.description) {
+            Some(bytes) => fs::write(&description, bytes)?,
+            None => remove(&description)?,
+        }
         // The library must not panic whatever the disk holds; if it does, the state is named like
         // any other.
         let (path, checker) = (self.directory.path(), &mut self.checker);
         let opened = panic::catch_unwind(AssertUnwindSafe(|| {
-            examine(path, snapshots, writes, checker)
+            examine(path, (snapshots, start), writes, checker)
         }));
-        if writes || !matches!(opened, Ok(Outcome::Snapshot(_))) {
+        // With checkpoints, opening and closing it may have changed it.
+        if writes || start.is_some() || !matches!(opened, Ok(Outcome::Snapshot(_))) {
             self.is_there = false;
         }
         Ok(opened.unwrap_or(Outcome::Panicked))
@@ -175,7 +190,12 @@ fn remove(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn examine(path: &Path, snapshots: &[Committed], writes: bool, checker: &mut Checker) -> Outcome {
+fn examine(
+    path: &Path,
+    (snapshots, start): (&[Committed], Option<&Start<'_>>),
+    writes: bool,
+    checker: &mut Checker,
+) -> Outcome {
     let data = path.join("data.mdb");
     // Empty, or a new file's length of zeros.
     let is_unmade = fs::metadata(&data).map_or(true, |metadata| {
@@ -183,6 +203,10 @@ fn examine(path: &Path, snapshots: &[Committed], writes: bool, checker: &mut Che
             && fs::read(&data).is_ok_and(|octets| octets.iter().all(|octet| *octet == 0))
     });
     let options = Environment::options().durability(Durability::NoSync);
+    let options = match start {
+        Some(start) => options.checkpoints(true).boot_id(start.boot),
+        None => options,
+    };
     let environment = match options.map_bytes_max(1 << 30).open(path) {
         Ok(environment) => environment,
         Err(error) => return Outcome::Refused(error.to_string()),

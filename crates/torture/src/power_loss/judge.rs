@@ -154,6 +154,27 @@ impl Bench<'_> {
         }
     }
 
+    /// As [`Bench::glance`], where a description names the snapshot by its meta page.
+    pub(super) fn glance_at(
+        &mut self,
+        meta: &Octets,
+        place: (&Cut, &Disk, &Sectors),
+        state: &DiskState,
+    ) -> Glance {
+        let Some(len) = state.len.filter(|len| *len > 0) else {
+            return Glance::Nothing;
+        };
+        let Some((described, _)) = self.judge.describe(meta) else {
+            return Glance::Unknown;
+        };
+        let (snapshot, whole) = self.newest_whole(described, len, place, state);
+        Glance::Snapshot {
+            snapshot,
+            whole,
+            other_broken: false,
+        }
+    }
+
     /// Returns true if the file is at most as long as a new one and holds only zeros. An open makes
     /// such a file anew. Of the first two pages only the first sectors are ever written to.
     fn is_unmade(&self, len: u64, state: &DiskState, sectors: &Sectors) -> bool {

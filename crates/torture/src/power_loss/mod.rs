@@ -15,6 +15,10 @@
 //!
 //! A state has a name, `MODE:SEED:CUT:CHOICE`, by which it can be made again.
 //!
+//! With checkpoints, the file that describes them is cut in the same way. Each state is opened as
+//! after another start of the system. Some moments are also opened as after the end of the process
+//! alone: then the last commit must be there.
+//!
 //! # What a disk may do here
 //!
 //! A completed sync is permanent. Each sector of 512 bytes written later holds any content it had
@@ -28,6 +32,7 @@
 mod alter;
 mod content;
 mod cut;
+mod description;
 mod disk;
 mod history;
 mod inspector;

@@ -24,6 +24,8 @@ pub enum Mode {
     MapAsync,
     /// [`Mode::NoSync`] with a writable map.
     MapNoSync,
+    /// Commits wait for nothing, and a power loss leads back to the last checkpoint.
+    Checkpoints,
     /// A copy of an environment is made; what is cut is the copy.
     Copy,
     /// A compacting copy.
@@ -42,6 +44,8 @@ pub(super) enum Promise {
     Both,
     /// Each opens on a whole snapshot, no older than was promised.
     Newest,
+    /// As [`Promise::Newest`], of the checkpoint that the file next to the data file describes.
+    Checkpoint,
     /// The file is whole, or it is none.
     WholeOrNone,
     /// Nothing but an end without a crash: outcomes are counted.
@@ -50,12 +54,13 @@ pub(super) enum Promise {
 
 impl Mode {
     /// All of them, in the order they are reported in.
-    pub const ALL: [Mode; 12] = [
+    pub const ALL: [Mode; 13] = [
         Mode::Full,
         Mode::NoMetaSync,
         Mode::Mixed,
         Mode::MapFull,
         Mode::MapNoMetaSync,
+        Mode::Checkpoints,
         Mode::Copy,
         Mode::Compact,
         Mode::NoSync,
@@ -75,6 +80,7 @@ impl Mode {
             Mode::MapNoMetaSync => "map-no-meta-sync",
             Mode::MapAsync => "map-async",
             Mode::MapNoSync => "map-no-sync",
+            Mode::Checkpoints => "checkpoints",
             Mode::Copy => "copy",
             Mode::Compact => "compact",
             Mode::Liar => "liar",
@@ -86,6 +92,7 @@ impl Mode {
         match self {
             Mode::Full | Mode::MapFull => Promise::Both,
             Mode::NoMetaSync | Mode::Mixed | Mode::MapNoMetaSync => Promise::Newest,
+            Mode::Checkpoints => Promise::Checkpoint,
             Mode::Copy | Mode::Compact => Promise::WholeOrNone,
             Mode::NoSync | Mode::MapAsync | Mode::MapNoSync | Mode::Liar | Mode::TornMeta => {
                 Promise::Counted
@@ -113,6 +120,7 @@ impl Mode {
             .durability(self.durability())
             .write_map(self.has_writable_map())
             .map_async(self == Mode::MapAsync)
+            .checkpoints(self == Mode::Checkpoints)
     }
 }
 

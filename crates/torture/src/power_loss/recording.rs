@@ -32,6 +32,10 @@ pub(super) enum Event {
     SyncDirectory,
     /// The disk said yes and did nothing.
     Ignored,
+    /// One of these happens to the file that describes the checkpoint.
+    Description(Box<Event>),
+    /// From here on the system has this boot id.
+    Boot(u64),
     /// A snapshot came to be: the cache holds all of it.
     Committed(usize),
     /// The caller was told that after a power loss no older snapshot is found.
@@ -67,8 +71,11 @@ impl fmt::Display for Event {
 pub(super) struct Recorder {
     /// The data file, if it is changed through a map: those changes are seen by reading it.
     mapped: Option<PathBuf>,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
+
+/// Records what happens to the file that describes the checkpoint.
+struct DescriptionRecorder(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -83,7 +90,7 @@ impl Recorder {
     pub(super) fn new(mapped: Option<PathBuf>) -> Arc<Recorder> {
         Arc::new(Recorder {
             mapped,
-            state: Mutex::default(),
+            state: Arc::default(),
         })
     }
 
@@ -188,5 +195,38 @@ impl DiskObserver for Recorder {
     fn copy(&self) -> Option<Arc<dyn DiskObserver>> {
         let copy = self.state().copy.clone()?;
         Some(copy)
+    }
+
+    fn checkpoint(&self) -> Option<Arc<dyn DiskObserver>> {
+        Some(Arc::new(DescriptionRecorder(Arc::clone(&self.state))))
+    }
+}
+
+impl DescriptionRecorder {
+    fn tell(&self, event: Event) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.events.push(Event::Description(Box::new(event)));
+    }
+}
+
+impl DiskObserver for DescriptionRecorder {
+    fn write(&self, offset: u64, bytes: &[u8], synchronous: bool) {
+        self.tell(Event::Write {
+            at: offset,
+            bytes: bytes.into(),
+            durable: synchronous,
+        });
+    }
+
+    fn sync(&self) {
+        self.tell(Event::Sync);
+    }
+
+    fn resize(&self, len: u64) {
+        self.tell(Event::Length(len));
+    }
+
+    fn sync_directory(&self) {
+        self.tell(Event::SyncDirectory);
     }
 }

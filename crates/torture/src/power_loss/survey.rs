@@ -10,9 +10,10 @@ use rustc_hash::FxHashSet;
 
 use super::alter::Alteration;
 use super::cut::{Cut, DiskState, Tear};
+use super::description::{DescriptionFile, DescriptionState};
 use super::disk::Disk;
-use super::history::{self, History};
-use super::inspector::{Inspector, Outcome, memory_directory};
+use super::history::{self, History, boot_id};
+use super::inspector::{Inspector, Outcome, Start, memory_directory};
 use super::judge::{Bench, Glance, Judge};
 use super::mode::{Mode, Promise};
 use super::recording::Event;
@@ -65,6 +66,9 @@ impl std::str::FromStr for StateId {
 /// The number of events before the cut that a replay prints.
 const EVENTS_TOLD: usize = 24;
 
+/// The number of moments, of 100, that are opened as after the end of the process.
+const PROCESS_ENDS_PERCENT: usize = 15;
+
 /// How much of a history is tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
@@ -92,6 +96,8 @@ pub fn survey(
     drop(directory);
     super::alter::alter(&mut history.events, mode, alteration);
     let mut survey = Survey::new(mode, seed, effort)?;
+    survey.ignores_boot = alteration == Alteration::IgnoreBoot;
+    survey.ends_process = mode == Mode::Checkpoints && alteration == Alteration::None;
     survey.run(&history)?;
     survey.count(Count::Histories);
     survey.tally.time = begun.elapsed();
@@ -137,6 +143,16 @@ struct Survey {
     seen: BTreeSet<u64>,
     /// Meta pages that opening was refused for.
     refused: FxHashSet<[u64; 3]>,
+    /// The file that describes the checkpoint.
+    description: DescriptionFile,
+    /// The start of the system at the time of the cut.
+    boot: u64,
+    /// The snapshot that was committed or opened last.
+    current: usize,
+    /// A power loss changes no boot id.
+    ignores_boot: bool,
+    /// Some moments are also opened as after the end of the process alone.
+    ends_process: bool,
     /// One state alone is wanted.
     only: Option<(StateId, Option<std::path::PathBuf>)>,
     report: Option<String>,
@@ -158,6 +174,11 @@ impl Survey {
             images: FxHashSet::default(),
             seen: BTreeSet::new(),
             refused: FxHashSet::default(),
+            description: DescriptionFile::default(),
+            boot: 0,
+            current: 0,
+            ignores_boot: false,
+            ends_process: false,
             only: None,
             report: None,
         })
@@ -167,8 +188,18 @@ impl Survey {
         self.learn_all(history);
         let mut unfinished: Option<&Event> = None;
         for (index, event) in history.events.iter().enumerate() {
-            if let Some(before) = unfinished.take() {
-                self.disk.finish(before);
+            match unfinished.take() {
+                Some(Event::Description(before)) => self.description.finish(before),
+                Some(before) => self.disk.finish(before),
+                None => {}
+            }
+            match event {
+                Event::Boot(boot) => self.boot = *boot,
+                Event::Description(of) => self.description.begin(index + 1, of, &mut self.sectors),
+                _ => {}
+            }
+            if let Event::OpenedOn(snapshot) | Event::Committed(snapshot) = event {
+                self.current = *snapshot;
             }
             match event {
                 Event::Promised(snapshot) => self.promised = self.promised.max(Some(*snapshot)),
@@ -198,9 +229,16 @@ impl Survey {
 
     fn cut(&mut self, index: usize, history: &History) -> anyhow::Result<()> {
         let cut = Cut::new(index, &self.disk);
+        let has_checkpoints = self.mode == Mode::Checkpoints;
+        let description = has_checkpoints.then(|| self.description.cut(index));
+        if let Some(description) = description.as_ref().filter(|_| self.ends_process) {
+            self.end_process(&cut, description, history)?;
+        }
         self.count(Count::Cuts);
         let is_torn = self.mode == Mode::TornMeta;
+        let is_open = description.as_ref().is_some_and(|cut| !cut.is_settled());
         let samples = match (cut.is_settled(), cut.has_more()) {
+            (true, _) if is_open => self.effort.samples / 2,
             (true, _) => 0,
             // How a meta page is torn that is written for the first time is among what the other
             // modes try.
@@ -223,15 +261,61 @@ impl Survey {
             None => 0..exhaustive + samples,
         };
         for choice in choices {
-            self.choice(&cut, choice, &mut bench, &mut state, history)?;
+            let cuts = (&cut, description.as_ref());
+            self.choice(cuts, choice, &mut bench, &mut state, history)?;
         }
         self.judge = judge;
         Ok(())
     }
 
-    fn choice(
+    /// Opens the state that the system has in memory, with the boot id of this moment. The last
+    /// commit is there, or the one that is being made.
+    fn end_process(
         &mut self,
         cut: &Cut,
+        description: &Cut,
+        history: &History,
+    ) -> anyhow::Result<()> {
+        let mut random = Random::new(mix(self.seed ^ mix(!(cut.index as u64))));
+        if self.promised.is_none() || self.only.is_some() || !random.chance(PROCESS_ENDS_PERCENT) {
+            return Ok(());
+        }
+        let mut state = DiskState::default();
+        cut.choose_newest(&mut state);
+        let file = self.description.newest(description, &self.sectors);
+        let boot = boot_id(self.boot);
+        let start = Start {
+            boot: &boot,
+            description: file.bytes.as_deref(),
+        };
+        let place = (cut, &self.disk, &self.sectors);
+        let snapshots = (&history.snapshots[..], Some(&start));
+        let outcome = self.inspector.inspect(place, &state, snapshots, false)?;
+        self.count(Count::ProcessEnds);
+        let next = history.events[cut.index..].iter();
+        let next = next.filter_map(|event| match event {
+            Event::Committed(snapshot) | Event::OpenedOn(snapshot) => Some(*snapshot),
+            _ => None,
+        });
+        let content = |snapshot: usize| history.snapshots[snapshot].content;
+        let mut wanted = next.take(1).chain([self.current]).map(content);
+        if let Outcome::Snapshot(found) = outcome
+            && wanted.any(|wanted| wanted == content(found))
+        {
+            return Ok(());
+        }
+        bail!(
+            "the process ended after event {} of {}:{}, and {outcome:?} was found instead of {}",
+            cut.index,
+            self.mode,
+            self.seed,
+            self.current
+        );
+    }
+
+    fn choice(
+        &mut self,
+        (cut, description): (&Cut, Option<&Cut>),
         choice: u64,
         bench: &mut Bench<'_>,
         state: &mut DiskState,
@@ -249,16 +333,26 @@ impl Survey {
         } else {
             cut.choose(choice, &mut random, &self.sectors, state);
         }
-        let hash = cut.hash(state, &self.disk);
+        let description = description.map(|description| {
+            let file = &self.description;
+            file.choose(description, &mut random, &self.sectors)
+        });
+        let file = description.as_ref();
+        let bytes = file.and_then(|file| file.bytes.as_deref());
+        let hash = cut.hash(state, &self.disk) ^ bytes.map_or(0, super::sectors::hash);
         self.count(Count::States);
         if self.images.insert(hash) {
             self.count(Count::Distinct);
         }
-        let glance = bench.glance(cut, &self.disk, state, &self.sectors);
+        let meta = file.and_then(|file| file.meta.as_deref());
+        let glance = match meta.filter(|_| !self.ignores_boot) {
+            Some(meta) => bench.glance_at(meta, (cut, &self.disk, &self.sectors), state),
+            None => bench.glance(cut, &self.disk, state, &self.sectors),
+        };
         let found = JudgedState {
             glance,
             tear,
-            metas: bench.meta_sectors(state),
+            metas: bench.meta_sectors(state).filter(|_| description.is_none()),
             id: StateId {
                 mode: self.mode,
                 seed: self.seed,
@@ -270,7 +364,8 @@ impl Survey {
         let keeps = self.keeps_promise(&found, cut);
         let must_open = keeps != Some(true) && self.mode.promise() != Promise::Counted;
         if must_open || self.only.is_some() || self.is_chosen(&found, &mut random) {
-            self.open(cut, state, &found, keeps, history, &mut random)?;
+            let states = (&*state, description.as_ref());
+            self.open(cut, states, &found, keeps, history, &mut random)?;
         }
         Ok(())
     }
@@ -347,7 +442,7 @@ impl Survey {
     fn open(
         &mut self,
         cut: &Cut,
-        state: &DiskState,
+        (state, description): (&DiskState, Option<&DescriptionState>),
         found: &JudgedState,
         keeps: Option<bool>,
         history: &History,
@@ -360,9 +455,16 @@ impl Survey {
                 .lay_out(cut, &self.disk, &self.sectors, state)?;
             self.inspector.keep(keep)?;
         }
-        let outcome = self
-            .inspector
-            .inspect(place, state, &history.snapshots, writes)?;
+        let boot = match self.ignores_boot {
+            true => boot_id(self.boot),
+            false => b"after the power loss".to_vec(),
+        };
+        let start = description.map(|description| Start {
+            boot: &boot,
+            description: description.bytes.as_deref(),
+        });
+        let snapshots = (&history.snapshots[..], start.as_ref());
+        let outcome = self.inspector.inspect(place, state, snapshots, writes)?;
         self.count(Count::Opened);
         if writes {
             self.count(Count::Written);

@@ -35,6 +35,8 @@ pub enum Count {
     WayBack,
     /// States with a meta page that no commit left so, or none.
     Unknown,
+    /// Moments that were opened as after the end of the process alone.
+    ProcessEnds,
 }
 
 impl Count {
