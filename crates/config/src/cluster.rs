@@ -36,6 +36,8 @@ pub struct ClusterSettings {
     pub reads: ClusterReads,
     /// The silence of etcd after which reads are refused, in seconds.
     pub stale_after_s: Option<u32>,
+    /// The time between two checkpoints, in seconds; `None` if each batch is flushed.
+    pub checkpoint_every_s: Option<u32>,
 }
 
 impl Settings {
@@ -88,6 +90,10 @@ impl Settings {
             ),
             reads: *global.cluster_reads,
             stale_after_s: global.cluster_stale_after.as_ref().map(|Interval(s)| *s),
+            checkpoint_every_s: global
+                .cluster_checkpoint_every
+                .as_ref()
+                .map(|Interval(s)| *s),
         }))
     }
 
@@ -119,6 +125,17 @@ impl Settings {
                 })
             }
         }
+    }
+
+    /// Returns true if a database is that of a node that makes checkpoints.
+    #[must_use]
+    pub fn has_checkpoints(&self, database: &Database) -> bool {
+        let global = &self.global;
+        global.cluster_name.value.is_some()
+            && global.cluster_checkpoint_every.value.is_some()
+            && self
+                .cluster_database()
+                .is_ok_and(|found| std::ptr::eq(found, database))
     }
 
     /// Refuses a cluster whose settings are not complete, and a database that has another source.

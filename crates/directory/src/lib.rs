@@ -44,7 +44,9 @@ mod search;
 mod write;
 
 pub use auth::{AuthOptions, BindOutcome, PasswordCheck, UnknownIdentity};
-pub use cluster::{OrderedReply, StoreContent, Unsuitable, WireError, cluster_position};
+pub use cluster::{
+    CheckpointRule, OrderedReply, StoreContent, Unsuitable, WireError, cluster_position,
+};
 /// The rule language and its decisions, for programs that read rules or explain them.
 pub use fulgurite_access::{
     Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,

@@ -226,6 +226,11 @@ fn the_file_grows_by_what_changes_between_checkpoints() {
         commit(&environment, number);
     }
     assert!(last() > before, "nothing is reused: {}", last());
+    let changed = environment.bytes_since_checkpoint().unwrap();
+    let grown = (last() - before) * 4096;
+    assert!(changed >= grown && changed < 50 * 30 * 4096, "{changed}");
+    environment.checkpoint().unwrap();
+    assert_eq!(environment.bytes_since_checkpoint().unwrap(), 0);
     check(directory.path());
 }
 

@@ -283,6 +283,10 @@ settings! {
         /// Unless set, it goes on with what it has.
         "cluster.stale_after" cluster_stale_after: Option<Interval> = None
             => own().fixed().examples(&["\"1min\""]);
+        /// Time between two checkpoints of the database. Batches are not flushed then, because the
+        /// log has them. Unless set, the node flushes each batch.
+        "cluster.checkpoint_every" cluster_checkpoint_every: Option<Interval> = None
+            => own().fixed().examples(&["\"30s\""]);
         /// Directory of the backups that the server makes by itself. Unless set, it makes none.
         "backup.to" backup_to: Option<PathBuf> = None => own().examples(&["\"/var/backups/fulgurite\""]);
         /// Time from one backup to the next.

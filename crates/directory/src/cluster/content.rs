@@ -17,10 +17,14 @@ use crate::write::request::{WriteReply, WriteRequest};
 /// Milliseconds after which a store that has failed is tried again.
 const RETRY_MS: u64 = 1000;
 
+/// Milliseconds between two looks at the bytes that have changed since the last checkpoint.
+const LOOK_MS: u64 = 1000;
+
 /// The database of a node. Between `begin` and `commit` or `abort` it holds the store's writer. So
 /// all updates go through it, and one thread owns it.
 ///
-/// Each commit is durable, as far as the settings of the store want it.
+/// A store with checkpoints makes one when the rule says so. The log has all that was committed
+/// since. In another store each commit is durable, as far as its settings want it.
 #[derive(Debug)]
 pub struct StoreContent<'d> {
     directory: &'d Directory,
@@ -31,6 +35,31 @@ pub struct StoreContent<'d> {
     /// The end of the wait after a failure.
     retry_ms: Option<u64>,
     warnings: Vec<String>,
+    rule: CheckpointRule,
+    /// The end of the last checkpoint; `None` in a store without checkpoints.
+    durable: Option<Position>,
+    /// The begin of the time that the rule counts.
+    checkpoint_ms: Option<u64>,
+    /// The last look at the changed bytes.
+    looked_ms: u64,
+}
+
+/// The times at which a store with checkpoints makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointRule {
+    /// Milliseconds between two at most.
+    pub interval_ms: u64,
+    /// Bytes of changed pages between two, about.
+    pub bytes_max: u64,
+}
+
+impl Default for CheckpointRule {
+    fn default() -> CheckpointRule {
+        CheckpointRule {
+            interval_ms: 30_000,
+            bytes_max: 256 << 20,
+        }
+    }
 }
 
 /// The open transaction.
@@ -62,6 +91,13 @@ impl<'d> StoreContent<'d> {
     ) -> Result<StoreContent<'d>, Unsuitable> {
         check_settings(database)?;
         let head = stored_end(database)?.head;
+        let environment = database.store.environment();
+        let mut durable = None;
+        if environment.last_checkpoint().is_some() {
+            // All that was committed since the store was opened is part of it.
+            environment.checkpoint().map_err(StoreError::from)?;
+            durable = Some(head.position);
+        }
         Ok(StoreContent {
             directory,
             database,
@@ -70,7 +106,42 @@ impl<'d> StoreContent<'d> {
             has_failed: false,
             retry_ms: None,
             warnings: Vec::new(),
+            rule: CheckpointRule::default(),
+            durable,
+            checkpoint_ms: None,
+            looked_ms: 0,
         })
+    }
+
+    /// Sets the times of checkpoints.
+    #[must_use]
+    pub fn with_checkpoints(mut self, rule: CheckpointRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// Makes a checkpoint if it is time.
+    fn checkpoint_if_due(&mut self, now_ms: u64) {
+        if self.durable.is_none() || self.has_failed {
+            return;
+        }
+        let begun_ms = *self.checkpoint_ms.get_or_insert(now_ms);
+        let environment = self.database.store.environment();
+        let mut is_due = now_ms >= begun_ms.saturating_add(self.rule.interval_ms);
+        if !is_due && now_ms >= self.looked_ms.saturating_add(LOOK_MS) {
+            self.looked_ms = now_ms;
+            let changed = environment.bytes_since_checkpoint();
+            is_due = changed.is_ok_and(|changed| changed >= self.rule.bytes_max);
+        }
+        if !is_due {
+            return;
+        }
+        self.checkpoint_ms = Some(now_ms);
+        match environment.checkpoint() {
+            // An open transaction is not part of it.
+            Ok(_) => self.durable = Some(self.head.position),
+            Err(error) => self.failed(&error.into()),
+        }
     }
 
     /// Takes the sentences for the log since the last call: failures of the store, and differences.
@@ -126,7 +197,7 @@ impl Content for StoreContent<'_> {
     }
 
     fn durable(&self) -> Position {
-        self.head.position
+        self.durable.unwrap_or(self.head.position)
     }
 
     fn is_writable(&self) -> bool {
@@ -194,5 +265,6 @@ impl Content for StoreContent<'_> {
             let retry_ms = *self.retry_ms.get_or_insert(now_ms + RETRY_MS);
             self.has_failed = now_ms < retry_ms;
         }
+        self.checkpoint_if_due(now_ms);
     }
 }

@@ -21,7 +21,7 @@ mod requirements;
 mod unsettled;
 mod wire;
 
-pub use content::StoreContent;
+pub use content::{CheckpointRule, StoreContent};
 pub use end::cluster_position;
 pub use requirements::Unsuitable;
 pub use wire::{OrderedReply, WireError};

@@ -6,27 +6,36 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fulgurite::Environment;
 use fulgurite_cluster::{
     Batch, Content, Csn, Digest, Divergence, Effects, Head, Position, Record, RecordKind, Time,
 };
 use fulgurite_directory::{
-    Clock, Connection, DatabaseOptions, Directory, DirectoryOptions, Entropy, Identity, Name,
-    RootAccount, Session, StoreContent, Timestamp, WriteRequest,
+    CheckpointRule, Clock, Connection, DatabaseOptions, Directory, DirectoryOptions, Entropy,
+    Identity, Name, RootAccount, Session, StoreContent, Timestamp, WriteRequest,
 };
 use fulgurite_ldap::{
     AddRequest, Change, DeleteRequest, Limits, Message, ModifyOperation, ModifyRequest,
     PartialAttribute, Request, Values, encode,
 };
 use fulgurite_schema::{Dn, Schema};
-use fulgurite_store::{AllEntries, Durability, PackedCsn, StoreOptions};
+use fulgurite_store::{AllEntries, PackedCsn, StoreOptions};
 use tempfile::TempDir;
+
+use crate::disk::LossyDisk;
 
 const ROOT: &str = "cn=admin,dc=example";
 const SUFFIX: &str = "dc=example";
+
+/// The times of checkpoints: often, so that runs of a minute have many.
+const CHECKPOINTS: CheckpointRule = CheckpointRule {
+    interval_ms: 5000,
+    bytes_max: 1 << 20,
+};
 
 /// An entry: the number of the update that wrote it, and its change number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +114,9 @@ thread_local! {
 impl Files {
     /// Begins a test.
     pub(crate) fn begin() -> Files {
-        let files = Files(tempfile::tempdir().expect("a temporary directory"));
+        // In memory if there is such a file system: each checkpoint flushes.
+        let files = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let files = Files(files.expect("a temporary directory"));
         let path = files.0.path().to_owned();
         SHARED.with_borrow_mut(|shared| shared.files = path);
         let first = first_home();
@@ -131,6 +142,9 @@ impl Drop for Files {
 struct Home {
     directory: Directory,
     clock: Arc<SimulatedClock>,
+    disk: Arc<LossyDisk>,
+    /// The start of its machine.
+    boot: u64,
 }
 
 /// The store of a node.
@@ -142,6 +156,8 @@ pub(crate) struct Store {
     pub(crate) disk_is_full: bool,
     /// The updates that the last transaction refuses.
     pub(crate) refused: Vec<u64>,
+    /// The files after a power cut, until they are opened.
+    lost: Option<PathBuf>,
 }
 
 impl fmt::Debug for Store {
@@ -153,7 +169,15 @@ impl fmt::Debug for Store {
 }
 
 impl Home {
-    fn open(store: fulgurite_store::Store) -> &'static Home {
+    /// Opens a store that is in a folder; the content of position 0 makes a new one.
+    fn open(path: &Path, boot: u64, is_new: bool) -> &'static Home {
+        let disk = LossyDisk::of(path);
+        let (options, schema) = (options(&disk, boot), Schema::standard());
+        let store = match is_new {
+            true => fulgurite_store::Store::create(path, &options, schema),
+            false => fulgurite_store::Store::open(path, &options, schema),
+        };
+        let store = store.expect("a sound store");
         let clock = Arc::new(SimulatedClock::default());
         let schema = Arc::clone(store.schema());
         let mut options = DirectoryOptions::new(schema, vec![DatabaseOptions::new(store)]);
@@ -167,6 +191,8 @@ impl Home {
         Box::leak(Box::new(Home {
             directory: Directory::open(options).expect("a directory"),
             clock,
+            disk,
+            boot,
         }))
     }
 
@@ -176,14 +202,13 @@ impl Home {
         let store = self.directory.databases()[0].store();
         let copied = store.environment().copy_to_path(&path, false);
         copied.expect("a copy");
-        let schema = Arc::clone(store.schema());
-        let opened = fulgurite_store::Store::open(&path, &options(), schema);
-        Home::open(opened.expect("a sound copy"))
+        Home::open(&path, self.boot, false)
     }
 
     fn content(&'static self) -> StoreContent<'static> {
         let database = &self.directory.databases()[0];
-        StoreContent::open(&self.directory, database).expect("a member")
+        let content = StoreContent::open(&self.directory, database).expect("a member");
+        content.with_checkpoints(CHECKPOINTS)
     }
 
     fn request(&self, number: u64, update: Update) -> WriteRequest {
@@ -199,10 +224,13 @@ impl Home {
     }
 }
 
-fn options() -> StoreOptions {
+fn options(disk: &Arc<LossyDisk>, boot: u64) -> StoreOptions {
+    let observer = Arc::<LossyDisk>::clone(disk);
+    let environment = Environment::options().observer(observer);
     StoreOptions {
         suffixes: vec![SUFFIX.to_owned()],
-        durability: Some(Durability::NoSync),
+        checkpoints: true,
+        environment: Some(environment.boot_id(&boot.to_be_bytes())),
         map_bytes_max: Some(16 << 20),
         ..StoreOptions::default()
     }
@@ -263,9 +291,7 @@ impl Default for Store {
 /// Makes the store that all others begin as.
 fn first_home() -> &'static Home {
     let path = Files::directory();
-    let schema = Schema::standard();
-    let store = fulgurite_store::Store::create(&path, &options(), schema).expect("a store");
-    let home = Home::open(store);
+    let home = Home::open(&path, 1, true);
     let class = [b"domain".as_slice()];
     let attribute = PartialAttribute {
         description: b"objectClass",
@@ -292,6 +318,7 @@ impl Clone for Store {
     fn clone(&self) -> Store {
         Store {
             disk_is_full: self.disk_is_full,
+            lost: self.lost.clone(),
             ..Store::of(self.home)
         }
     }
@@ -305,6 +332,7 @@ impl Store {
             entries: Entries::new(),
             disk_is_full: false,
             refused: Vec::new(),
+            lost: None,
         };
         store.read();
         store
@@ -347,14 +375,25 @@ impl Store {
         assert_eq!(first, text, "nodes differ at {:?}", self.content.head());
     }
 
-    /// Loses nothing: each commit is in the files.
-    pub(crate) fn lose_power(&mut self, _: impl FnMut() -> bool) {
+    /// Loses sectors that were written since the last flush.
+    pub(crate) fn lose_power(&mut self, is_lost: impl FnMut() -> bool) {
         self.content.abort();
+        let path = Files::directory();
+        self.home.disk.lose_power(&path, is_lost);
+        self.lost = Some(path);
     }
 
-    /// Opens the store after a stop.
-    pub(crate) fn open(&mut self, _: bool) {
-        *self = self.clone();
+    /// Opens the store after a stop. The mutant takes the last commit after each.
+    pub(crate) fn open(&mut self, heeds_boot: bool) {
+        let Some(path) = self.lost.take() else {
+            *self = self.clone();
+            return;
+        };
+        let boot = self.home.boot + u64::from(heeds_boot);
+        *self = Store {
+            disk_is_full: self.disk_is_full,
+            ..Store::of(Home::open(&path, boot, false))
+        };
     }
 
     /// Takes the content of another store.

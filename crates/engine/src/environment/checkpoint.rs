@@ -22,7 +22,21 @@ impl Environment {
     /// Returns the snapshot of the last checkpoint; `None` in an environment without checkpoints.
     #[must_use]
     pub fn last_checkpoint(&self) -> Option<Txnid> {
-        self.handle.last_checkpoint()
+        self.handle.last_checkpoint().map(|meta| meta.txnid)
+    }
+
+    /// Returns about how many bytes of pages commits have changed since the last checkpoint; 0
+    /// without checkpoints. Costs a look at the free list's record of each commit since.
+    ///
+    /// # Errors
+    /// As [`Environment::read`], and [`Error::Corrupted`].
+    pub fn bytes_since_checkpoint(&self) -> Result<u64, Error> {
+        let Some(meta) = self.handle.last_checkpoint() else {
+            return Ok(0);
+        };
+        let grown = self.info()?.last_page.saturating_sub(meta.last.0);
+        let freed = self.read()?.pages_freed_from(Txnid(meta.txnid.0 + 1))?;
+        Ok(grown.max(freed).saturating_mul(meta.page_size() as u64))
     }
 
     /// Ends an environment with checkpoints as if the process were killed; for tests that simulate

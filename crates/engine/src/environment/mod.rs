@@ -94,7 +94,8 @@ impl Environment {
         self.handle.durability()
     }
 
-    /// Changes the durability of this handle's next commits.
+    /// Changes the durability of this handle's next commits. Nothing changes in an environment with
+    /// checkpoints.
     pub fn set_durability(&self, durability: Durability) {
         self.handle.set_durability(durability);
     }

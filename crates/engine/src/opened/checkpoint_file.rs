@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use fulgurite_format::{Meta, Pgno, Txnid};
+use fulgurite_format::{Meta, Pgno};
 use fulgurite_os::platform::io;
 use fulgurite_os::platform::path::Path;
 use fulgurite_os::{Access, DataFile, DiskObserver, File, FileRole};
@@ -201,11 +201,6 @@ pub(super) fn hash(before: u64, bytes: &[u8]) -> u64 {
 }
 
 impl Checkpoint {
-    /// Returns the snapshot of the checkpoint.
-    pub(super) const fn id(&self) -> Txnid {
-        self.meta.txnid
-    }
-
     /// Returns the pages at the roots of its trees, as far as there are any.
     pub(super) fn roots(meta: &Meta) -> impl Iterator<Item = Pgno> {
         let roots = [meta.main.root, meta.free.root].into_iter();

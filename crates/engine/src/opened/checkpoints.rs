@@ -277,9 +277,9 @@ impl Checkpoints {
         self.is_left.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the snapshot of the last checkpoint.
-    pub(super) fn last(&self) -> Txnid {
-        self.state().checkpoint.id()
+    /// Returns the meta page of the last checkpoint.
+    pub(super) fn last(&self) -> Meta {
+        self.state().checkpoint.meta
     }
 
     /// Returns true if the environment is to be closed in order.

@@ -95,6 +95,10 @@ impl Handle {
 
     /// Changes the durability of this handle's next commits.
     pub(crate) fn set_durability(&self, durability: Durability) {
+        #[cfg(feature = "std")]
+        if self.shared.checkpoints.is_some() {
+            return;
+        }
         self.durability.store(durability as u8, Ordering::Relaxed);
     }
 
@@ -446,8 +450,8 @@ impl Handle {
         self.shared.checkpoint()
     }
 
-    /// Returns the snapshot of the last checkpoint; `None` in an environment without.
-    pub(crate) fn last_checkpoint(&self) -> Option<Txnid> {
+    /// Returns the meta page of the last checkpoint; `None` in an environment without.
+    pub(crate) fn last_checkpoint(&self) -> Option<Meta> {
         let checkpoints = self.shared.checkpoints.as_ref();
         checkpoints.map(super::checkpoints::Checkpoints::last)
     }

@@ -48,7 +48,7 @@ impl Shared {
             meta,
             fingerprint: fingerprint(self.mapping(), &meta)?,
         };
-        if checkpoints.last() == meta.txnid {
+        if checkpoints.last().txnid == meta.txnid {
             return Ok((meta.txnid, slot));
         }
         // Everything that the snapshot reaches was written before it was published.

@@ -87,6 +87,23 @@ impl FreePages {
     }
 }
 
+#[cfg(feature = "std")]
+impl ReadTxn<'_> {
+    /// Returns the number of free pages that transaction `from` and later ones have freed. Costs a
+    /// look at each of their records.
+    pub(crate) fn pages_freed_from(&self, from: Txnid) -> Result<u64, Error> {
+        let free = self.tree(Database::FREE_LIST)?;
+        let pages = self.pages();
+        let mut total = 0u64;
+        each_record(pages, &free, from, &mut |_, count| {
+            total = total.saturating_add(count);
+            pages.check_readable().is_ok()
+        })?;
+        pages.check_readable()?;
+        Ok(total)
+    }
+}
+
 impl ReadTxn<'_> {
     /// The free pages of the snapshot. Costs a look at each record of the free list. There is one
     /// for each transaction whose freed pages were not used again. Records of more than some 500

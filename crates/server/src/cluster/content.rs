@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use fulgurite_cluster::{Batch, Content, Csn, Divergence, Effects, Head, Position, Time};
-use fulgurite_directory::{Directory, OrderedReply, StoreContent, Unsuitable, WriteRequest};
+use fulgurite_directory::{
+    CheckpointRule, Directory, OrderedReply, StoreContent, Unsuitable, WriteRequest,
+};
 
 use super::update::{ClusterAnswer, ClusterUpdate};
 use crate::replication::directory_source::DirectorySource;
@@ -15,6 +17,7 @@ pub(super) struct LiveContent<'l, S> {
     folder: PathBuf,
     directory: &'l Directory,
     content: StoreContent<'l>,
+    rule: CheckpointRule,
     /// True while a transaction is open, whose updates the log decides about.
     is_open: bool,
 }
@@ -24,11 +27,16 @@ impl<'l, S: DirectorySource> LiveContent<'l, S> {
     ///
     /// # Errors
     /// [`Unsuitable`].
-    pub(super) fn open(source: &'l S, folder: PathBuf) -> Result<LiveContent<'l, S>, Unsuitable> {
+    pub(super) fn open(
+        source: &'l S,
+        folder: PathBuf,
+        rule: CheckpointRule,
+    ) -> Result<LiveContent<'l, S>, Unsuitable> {
         let directory = source.newest();
         let database = directory.database_at(&folder).ok_or(Unsuitable::NoMember)?;
         Ok(LiveContent {
-            content: StoreContent::open(directory, database)?,
+            content: StoreContent::open(directory, database)?.with_checkpoints(rule),
+            rule,
             source,
             folder,
             directory,
@@ -47,7 +55,7 @@ impl<'l, S: DirectorySource> LiveContent<'l, S> {
         };
         match StoreContent::open(newest, database) {
             Ok(content) => {
-                self.content = content;
+                self.content = content.with_checkpoints(self.rule);
                 self.directory = newest;
             }
             Err(error) => tracing::error!("cluster: the new settings are not used: {error}"),
@@ -130,5 +138,6 @@ impl<S: DirectorySource> Content for LiveContent<'_, S> {
 
     fn maintain(&mut self, now_ms: u64) {
         self.content.maintain(now_ms);
+        self.warn();
     }
 }

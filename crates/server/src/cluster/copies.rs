@@ -201,6 +201,8 @@ fn fetch_from(trust: &PeerTrust, (node, address): (NodeId, &str), folder: &Path)
 fn install(folder: &Path) -> io::Result<()> {
     let _ = fs::remove_file(folder.join("lock.mdb"));
     fs::rename(folder.join(PART_FILE), folder.join("data.mdb"))?;
+    // It described the database before.
+    let _ = fs::remove_file(folder.join("checkpoint.mdb"));
     let _ = fs::remove_file(folder.join(HEADER_FILE));
     File::open(folder)?.sync_all()
 }

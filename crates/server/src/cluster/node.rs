@@ -13,7 +13,7 @@ use fulgurite_cluster_driver::{CopyProgress, Driver, DriverSettings, Handle};
 use fulgurite_cluster_peers::{CopySource, LinkSettings, NodePeers, PeerTrust, TrustFiles};
 use fulgurite_config::{ClusterSettings, Settings};
 use fulgurite_directory::{
-    Directory, Entropy as _, StoreContent, SystemEntropy, Unsuitable, UpdateOrder,
+    CheckpointRule, Directory, Entropy as _, StoreContent, SystemEntropy, Unsuitable, UpdateOrder,
 };
 use fulgurite_etcd::{EtcdLog, EtcdSettings, Member, SettingsParts, TlsFiles};
 
@@ -206,7 +206,11 @@ impl ClusterNode {
         stop: &StopHandle,
         is_over: &Arc<AtomicBool>,
     ) -> Result<(), ClusterError> {
-        let content = LiveContent::open(source, self.folder.clone())?;
+        let mut rule = CheckpointRule::default();
+        if let Some(every_s) = self.settings.checkpoint_every_s {
+            rule.interval_ms = u64::from(every_s) * 1000;
+        }
+        let content = LiveContent::open(source, self.folder.clone(), rule)?;
         let wish = CopyWish {
             state: Arc::clone(&self.state),
             stop: stop.clone(),

@@ -169,7 +169,7 @@ pub(crate) fn open_with(
     check::check_names(settings, &schema)?;
     let stores = settings
         .served_stores()
-        .map(|database| store(database, &schema, plan))
+        .map(|database| store(settings, database, &schema, plan))
         .collect::<Result<Vec<_>, _>>()?;
     let databases = settings.served_stores().zip(&stores);
     let databases = databases
@@ -262,11 +262,13 @@ fn directory_options(
 
 /// Returns the store of a database: the open one, a new one, or an existing one.
 fn store(
+    settings: &Settings,
     database: &Database,
     schema: &Arc<Schema>,
     plan: &StorePlan<'_>,
 ) -> Result<Arc<Store>, OpenError> {
     let mut options = store_options(database)?;
+    options.checkpoints = settings.has_checkpoints(database);
     let folder = database.directory()?;
     let existing = plan.existing.map(Directory::shared_stores);
     let existing = existing.into_iter().flatten();

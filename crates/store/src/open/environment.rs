@@ -12,16 +12,19 @@ use fulgurite::Environment;
 const FILE_MODE: u32 = 0o600;
 
 /// The files of an environment.
-const FILES: [&str; 2] = ["data.mdb", "lock.mdb"];
+const FILES: [&str; 3] = ["data.mdb", "lock.mdb", "checkpoint.mdb"];
 
 /// Opens the environment in a directory.
 pub(super) fn open_environment(
     path: &Path,
     options: &StoreOptions,
 ) -> Result<Environment, OpenError> {
-    let mut open = Environment::options()
+    let environment = options.environment.clone();
+    let mut open = environment
+        .unwrap_or_else(Environment::options)
         .read_only(options.read_only)
-        .no_lock(options.no_lock);
+        .no_lock(options.no_lock)
+        .checkpoints(options.checkpoints);
     if let Some(durability) = options.durability {
         open = open.durability(durability);
     }

@@ -113,13 +113,13 @@ impl Store {
     }
 
     /// Sets the state that further commits reach before they are acknowledged. Earlier commits
-    /// reach it too.
+    /// reach it too. A store with checkpoints stays as it is.
     ///
     /// # Errors
     /// [`StoreError`] if the disk refuses.
     pub fn set_durability(&self, durability: Durability) -> Result<(), StoreError> {
         let held = self.env.durability();
-        if held == durability {
+        if held == durability || self.env.last_checkpoint().is_some() {
             return Ok(());
         }
         self.env.set_durability(durability);

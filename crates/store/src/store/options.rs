@@ -31,6 +31,12 @@ pub struct StoreOptions {
     /// Size of a record in bytes at most, see
     /// [`Store::limit_entries`](crate::Store::limit_entries); `None` means no limit.
     pub entry_bytes_max: Option<u64>,
+    /// True to flush at checkpoints only, see [`fulgurite::OpenOptions::checkpoints`]. Then
+    /// [`StoreOptions::durability`] means nothing.
+    pub checkpoints: bool,
+    /// The options of the engine that all others are added to, for tests.
+    #[doc(hidden)]
+    pub environment: Option<fulgurite::OpenOptions>,
     /// Makes RDN hashes collide, for tests.
     #[doc(hidden)]
     pub rdn_hash_bits_ignored: u64,

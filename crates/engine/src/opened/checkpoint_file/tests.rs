@@ -1,5 +1,7 @@
 //! The description of a checkpoint: read back, and torn.
 
+use fulgurite_format::Txnid;
+
 use super::*;
 use crate::opened::OpenOptions;
 use crate::opened::files::new_meta;
