@@ -246,6 +246,25 @@ mod tests {
     }
 
     #[test]
+    fn only_the_database_of_the_cluster_has_checkpoints() {
+        let text = NODE.replace("suffix = \"dc=a\"\n", "")
+            + "[[database]]\nsuffix = \"dc=a\"\n[[database]]\nsuffix = \"dc=b\"\n";
+        let more = "node = 2\nsuffix = \"dc=b\"\n";
+        let with = |more: &str| read(&text.replace("node = 2\n", more)).expect("a node");
+        let list = |settings: &Settings| -> Vec<bool> {
+            let stores = settings.served_stores();
+            let found = stores.map(|database| settings.has_checkpoints(database));
+            found.collect()
+        };
+        assert_eq!(list(&with(more)), [false, false]);
+        let settings = with(&format!("{more}checkpoint_every = \"1min\"\n"));
+        assert_eq!(list(&settings), [false, true]);
+        let node = settings.cluster().expect("complete").expect("a node");
+        assert_eq!(node.checkpoint_every_s, Some(60));
+        assert_eq!(list(&read("suffix = \"dc=a\"").unwrap()), [false]);
+    }
+
+    #[test]
     fn one_of_several_databases_is_named() {
         let text = NODE.replace("suffix = \"dc=a\"\n", "")
             + "[[database]]\nsuffix = \"dc=a\"\n[[database]]\nsuffix = \"dc=b\"\n";

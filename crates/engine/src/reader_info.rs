@@ -9,7 +9,7 @@ use fulgurite_format::Txnid;
 pub struct Reader {
     /// The process.
     pub pid: u32,
-    /// The thread that took the slot, as its process names it.
+    /// The thread that took the slot, as its process names it; 0 for a checkpoint.
     pub thread: u64,
     /// The snapshot it reads; `None` between transactions.
     pub snapshot: Option<Txnid>,
