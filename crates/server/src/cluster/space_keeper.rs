@@ -24,6 +24,7 @@ pub(super) struct SpaceKeeper {
     looks: u32,
     quota_looks: u32,
     quotas: BTreeMap<usize, u64>,
+    was_leading: bool,
 }
 
 impl SpaceKeeper {
@@ -33,18 +34,19 @@ impl SpaceKeeper {
             looks: 0,
             quota_looks: 0,
             quotas: BTreeMap::new(),
+            was_leading: false,
         }
     }
 
-    /// Looks at the room, if this node leads. The trim of the log is the node's own work. The room
-    /// of each member goes to the figures.
+    /// Looks at the room. That of each member goes to the figures of each node, so they are there
+    /// without a sequencer too. Only a node that leads makes room. The trim of the log is the
+    /// node's own work.
     pub(super) fn look(&mut self, log: &EtcdLog, state: &ClusterState) {
         let is_leading = state.status().is_leading;
-        if !is_leading {
-            state.set_space(Vec::new());
-        }
+        let is_new = is_leading && !self.was_leading;
+        self.was_leading = is_leading;
         self.looks = self.looks.saturating_sub(1);
-        if self.looks > 0 || !is_leading {
+        if self.looks > 0 && !is_new {
             return;
         }
         self.looks = LOOKS;
@@ -56,6 +58,9 @@ impl SpaceKeeper {
             quota: self.quotas.get(member).copied(),
         });
         state.set_space(of_member.collect());
+        if !is_leading {
+            return;
+        }
         let is_full = log.is_full().unwrap_or(false);
         if !is_full && !self.has_waste(&spaces) {
             return;

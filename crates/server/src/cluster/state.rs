@@ -19,7 +19,7 @@ pub(crate) struct ClusterState {
     reads: ReadSettings,
     has_caught_up: AtomicBool,
     wants_copy: AtomicBool,
-    /// The room of etcd's members, while this node leads.
+    /// The room of etcd's members that answer.
     space: Mutex<Vec<MemberSpace>>,
     /// The end of the node's certificates in seconds since 1970; 0 until it is known.
     certificate_end_s: AtomicU64,
@@ -51,7 +51,7 @@ impl ClusterState {
         *lock(&self.space) = space;
     }
 
-    /// Returns the room of etcd's members, while this node leads.
+    /// Returns the room of etcd's members that answer.
     pub(crate) fn space(&self) -> Vec<MemberSpace> {
         lock(&self.space).clone()
     }

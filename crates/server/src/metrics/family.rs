@@ -243,7 +243,7 @@ families! {
     CLUSTER_ANSWER_TIME = Family::counter("cluster_log_answer_time", &["question"], "Time until these answers, all together.").seconds();
     CLUSTER_SILENCES = Family::counter("cluster_log_silences", &["question"], "Questions to etcd without an answer.");
     CLUSTER_ETCD_SIZE = Family::gauge("cluster_etcd_size", &["member"],
-        "Size of the database of each member of etcd, as the sequencer sees it.").bytes();
+        "Size of the database of each member of etcd that answers.").bytes();
     CLUSTER_ETCD_QUOTA = Family::gauge("cluster_etcd_quota", &["member"], "Bound of that size.").bytes();
     BACKUPS = Family::counter("backups", &["result"], "Backups that the server has written, and attempts that failed.");
     BACKUP_FAILING = Family::gauge("backup_failing", &[], "1 if the last attempt failed.");

@@ -12,6 +12,7 @@ use rustix::process::Signal;
 
 use crate::nodes::{Node, root_client, three, wait, well};
 use crate::reads::{read, reads_see_what_they_ask_for};
+use crate::seen::{a_certificate_near_its_end_is_told, every_node_has_all_figures};
 use crate::writers::{Told, add_person, check, write};
 
 /// Returns the names of a node's people, with their numbers.
@@ -78,6 +79,7 @@ fn three_commands_make_a_cluster_and_every_node_takes_updates() {
         let output = nodes[0].status().arg("--json").output().expect("it runs");
         output.status.success()
     });
+    every_node_has_all_figures(&nodes);
     // A token works once, and a node that is alive is not forgotten.
     renew_certificates(&mut nodes);
     let mut spare = Node::new();
@@ -154,6 +156,12 @@ fn renew_certificates(nodes: &mut [Node; 3]) {
         node.start();
         node.wait_ready();
     }
+    let [first, .., third] = &mut *nodes;
+    a_certificate_near_its_end_is_told(first, third);
+    well(&mut third.renew(Some(&first.renewal(3))));
+    drop(third.server.take().expect("it runs").stop());
+    third.start();
+    third.wait_ready();
     for (number, node) in nodes.iter().enumerate() {
         add_patiently(node, &format!("renewed-{number}"));
     }

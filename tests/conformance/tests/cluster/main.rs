@@ -7,5 +7,7 @@ mod cuts;
 mod life;
 mod nodes;
 mod reads;
+mod seen;
 mod soak;
+mod trials;
 mod writers;

@@ -67,7 +67,7 @@ fn make_node(command: &Init, cluster: &str, config: &Path) -> anyhow::Result<u8>
     let node = settings
         .cluster()?
         .context("the settings describe a node")?;
-    let authority = files.authority(cluster)?;
+    let authority = files.authority(cluster, command.from_this_node)?;
     files.write_node(&files::sign(&authority, cluster, FIRST)?)?;
     {
         let _lock = DataLock::take_or_make(settings.cluster_folder()?)?;

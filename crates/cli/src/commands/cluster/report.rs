@@ -218,6 +218,7 @@ impl Report<'_> {
             "least_version": self.meta.least_version,
             "leader": self.overview.leader.map(|node| node.0),
             "epoch": self.overview.epoch.map(|epoch| epoch.0),
+            "certificate_end_s": self.certificate_end_s,
             "is_full": self.is_full,
             "first": self.overview.first.map(|first| first.0),
             "end": self.overview.head.position.0,
@@ -295,10 +296,17 @@ mod tests {
         ] {
             assert!(troubles.contains(part), "{part}: {troubles}");
         }
+        ill.certificate_end_s = Some(50 + 29 * 86_400);
+        let near = ill.troubles();
+        assert!(
+            near.iter().any(|text| text.contains("in 29 days")),
+            "{near:?}"
+        );
         let json = ill.json();
+        assert_eq!(json["certificate_end_s"], 50 + 29 * 86_400);
         assert_eq!(json["leader"], Value::Null);
         assert_eq!(json["nodes"][0]["behind"], 2000);
         assert_eq!(json["etcd"][0]["answers"], false);
-        assert_eq!(json["troubles"].as_array().map(Vec::len), Some(5));
+        assert_eq!(json["troubles"].as_array().map(Vec::len), Some(6));
     }
 }
