@@ -34,7 +34,7 @@ help:
 	@echo "make clients          run LDAP clients and servers of eleven kinds against our server"
 	@echo "make differential     random operations for slapd and our server (OPERATIONS=$(OPERATIONS))"
 	@echo "make soak             two of our servers and a slapd under kills and cuts (SOAK_SECONDS=$(SOAK_SECONDS))"
-	@echo "make soak-cluster     three nodes on three members of etcd, under six faults (FAULT_SECONDS=$(FAULT_SECONDS) each)"
+	@echo "make soak-cluster     three nodes on three members of etcd, under eight faults (FAULT_SECONDS=$(FAULT_SECONDS) each)"
 	@echo "make crash            test every disk state after a power loss (STATES=$(STATES))"
 	@echo "make faults           let every system call fail, alone and in pairs (SECONDS=$(SECONDS))"
 	@echo "make damage           read and write damaged files (MUTATIONS=$(MUTATIONS))"

@@ -116,42 +116,73 @@ impl Etcd {
         }
     }
 
+    /// Kills a member.
+    pub fn kill(&mut self, member: usize) {
+        drop(self.members[member].kill());
+        drop(self.members[member].wait());
+    }
+
+    /// Returns the folder of a member's data.
+    #[must_use]
+    pub fn data(&self, member: usize) -> PathBuf {
+        self.folder.path().join(format!("m{member}"))
+    }
+
     /// Kills a member if it runs, and starts it again on its data.
     ///
     /// # Panics
     /// If it does not start.
     pub fn restart(&mut self, member: usize) {
-        drop(self.members[member].kill());
-        drop(self.members[member].wait());
+        self.kill(member);
         self.members[member] = self.spawn(member);
     }
 
     /// Returns true if a member without TLS has a leader and answers.
     #[must_use]
     pub fn is_healthy(&self, member: usize) -> bool {
+        self.ask(member, "GET /health HTTP/1.0\r\n\r\n")
+            .is_some_and(|answer| answer.contains(r#""health":"true""#))
+    }
+
+    /// Returns true if a member without TLS tells that the database is at its quota.
+    #[must_use]
+    pub fn is_full(&self, member: usize) -> bool {
+        let body = r#"{"action":"GET"}"#;
+        let head = "POST /v3/maintenance/alarm HTTP/1.0\r\nContent-Type: application/json\r\n";
+        let question = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+        self.ask(member, &question)
+            .is_some_and(|answer| answer.contains(r#""NOSPACE""#))
+    }
+
+    /// Asks a member by HTTP; `None` without an answer.
+    fn ask(&self, member: usize, question: &str) -> Option<String> {
         let address = self.urls[member].trim_start_matches("http://");
         let ask = || {
             let mut socket = TcpStream::connect(address)?;
             socket.set_read_timeout(Some(Duration::from_secs(5)))?;
-            socket.write_all(b"GET /health HTTP/1.0\r\n\r\n")?;
+            socket.write_all(question.as_bytes())?;
             let mut answer = String::new();
             socket.read_to_string(&mut answer)?;
-            std::io::Result::Ok(answer.contains(r#""health":"true""#))
+            std::io::Result::Ok(answer)
         };
-        ask().unwrap_or(false)
+        ask().ok()
+    }
+
+    /// Returns true if a member that was not killed has ended.
+    #[must_use]
+    pub fn has_member_ended(&mut self, member: usize) -> bool {
+        !matches!(self.members[member].try_wait(), Ok(None))
     }
 
     /// Returns true if a member has ended by itself.
     fn has_ended(&mut self) -> bool {
-        let mut members = self.members.iter_mut();
-        members.any(|member| !matches!(member.try_wait(), Ok(None)))
+        (0..self.members.len()).any(|member| self.has_member_ended(member))
     }
 
     fn spawn(&self, member: usize) -> Child {
         let (client, peer) = (&self.urls[member], &self.peers[member]);
         let cluster = self.peers.iter().enumerate();
         let cluster: Vec<String> = cluster.map(|(n, peer)| format!("m{n}={peer}")).collect();
-        let data = self.folder.path().join(format!("m{member}"));
         Etcd::program("etcd")
             .args(["--name", &format!("m{member}")])
             .args(["--initial-cluster", &cluster.join(",")])
@@ -160,7 +191,7 @@ impl Etcd {
             .args(["--listen-peer-urls", peer])
             .args(["--initial-advertise-peer-urls", peer])
             .arg("--data-dir")
-            .arg(data)
+            .arg(self.data(member))
             .args(["--logger", "zap", "--log-level", "error"])
             .args(&self.arguments)
             .stdout(Stdio::null())
@@ -172,11 +203,8 @@ impl Etcd {
 
 impl Drop for Etcd {
     fn drop(&mut self) {
-        for member in &mut self.members {
-            // A stopped process ends too.
-            drop(member.kill());
-            drop(member.wait());
-        }
+        // A stopped process ends too.
+        (0..self.members.len()).for_each(|member| self.kill(member));
     }
 }
 

@@ -212,6 +212,13 @@ impl Content for StoreContent<'_> {
         let ran = self
             .directory
             .run_ordered(self.database, updates, &mut recorder);
+        if ran.is_disk_full {
+            // The node hands its leadership over. The other updates of the batch may be done.
+            self.has_failed = true;
+            self.retry_ms = None;
+            let text = "the disk has no room for an update: another node has to lead";
+            self.warnings.push(text.to_owned());
+        }
         self.open = ran.writer.map(|writer| OpenBatch {
             writer,
             freed: ran.freed,

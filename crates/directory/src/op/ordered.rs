@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, UpdateBuf};
-use fulgurite_store::{RoomFor, StoreError, Writer};
+use fulgurite_store::{RoomFor, Shortage, StoreError, Writer};
 
 use crate::core::database::Database;
 use crate::core::result::{self, refuse};
@@ -49,6 +49,8 @@ pub(crate) struct OrderedBatch<'d> {
     pub(crate) replies: Vec<WriteReply>,
     /// The sessions that have changed the password that they had to change.
     pub(crate) freed: Vec<Session>,
+    /// True if the disk had no room for an update. Another node may have some.
+    pub(crate) is_disk_full: bool,
 }
 
 /// The replies to updates that are done, and the sessions that are freed.
@@ -58,6 +60,7 @@ type Replies = (Vec<WriteReply>, Vec<Session>);
 struct Failure {
     reply: WriteReply,
     room: Option<RoomFor>,
+    shortage: Option<Shortage>,
 }
 
 impl Directory {
@@ -70,19 +73,26 @@ impl Directory {
     ) -> OrderedBatch<'d> {
         let mut failed: Vec<Option<WriteReply>> = vec![None; requests.len()];
         let mut has_made_room = vec![false; requests.len()];
+        let mut is_disk_full = false;
         loop {
             sink.clear();
             let mut writer = match database.store.write() {
                 Ok(writer) => writer,
                 Err(error) => {
+                    is_disk_full |= error.shortage() == Some(Shortage::Disk);
+                    let result = match is_disk_full {
+                        true => full_disk(),
+                        false => result::store(&error),
+                    };
                     let replies = requests.iter().zip(failed);
                     let replies = replies.map(|(request, reply)| {
-                        reply.unwrap_or_else(|| self.refused_reply(request, result::store(&error)))
+                        reply.unwrap_or_else(|| self.refused_reply(request, result.clone()))
                     });
                     return OrderedBatch {
                         writer: None,
                         replies: replies.collect(),
                         freed: Vec::new(),
+                        is_disk_full,
                     };
                 }
             };
@@ -101,6 +111,7 @@ impl Directory {
                         writer: Some(writer),
                         replies,
                         freed,
+                        is_disk_full,
                     };
                 }
                 Err(failure) => failure,
@@ -112,8 +123,18 @@ impl Directory {
                 && failure
                     .room
                     .is_some_and(|room| database.store.make_room(room).unwrap_or(false));
-            if !has_room && let Some(reply) = failed.get_mut(at) {
-                *reply = Some(failure.reply);
+            if has_room {
+                continue;
+            }
+            let reply = match (failure.shortage, requests.get(at)) {
+                (Some(Shortage::Disk), Some(request)) => {
+                    is_disk_full = true;
+                    self.refused_reply(request, full_disk())
+                }
+                _ => failure.reply,
+            };
+            if let Some(place) = failed.get_mut(at) {
+                *place = Some(reply);
             }
         }
     }
@@ -164,6 +185,7 @@ impl Directory {
                 Err(Box::new(Failure {
                     reply: item.reply(),
                     room: None,
+                    shortage: None,
                 }))
             }
             Err(Untold::Failed(error)) => {
@@ -172,6 +194,7 @@ impl Directory {
                 Err(Box::new(Failure {
                     reply: item.reply(),
                     room: room_after(database, &error, purpose),
+                    shortage: error.shortage(),
                 }))
             }
         }
@@ -186,7 +209,7 @@ impl Directory {
         sink: &mut dyn EffectSink<'d>,
     ) -> Result<WriteReply, Box<Failure>> {
         let purpose = room_for(database, updates);
-        let (mut audit, mut room): (Option<AuditText>, _) = (None, None);
+        let (mut audit, mut room, mut shortage): (Option<AuditText>, _, _) = (None, None, None);
         let mut ran: Result<(), BlamedResult> = Ok(());
         for update in updates {
             let mut item = self.update_item(session, update, true);
@@ -197,6 +220,7 @@ impl Directory {
                 Err(Untold::Failed(error)) => {
                     count_shortage(database, &error);
                     room = room_after(database, &error, purpose);
+                    shortage = error.shortage();
                     item.fail(&error);
                 }
             }
@@ -213,6 +237,7 @@ impl Directory {
             Err(blamed) => Err(Box::new(Failure {
                 reply: transaction_reply(id, Err(blamed)),
                 room,
+                shortage,
             })),
         }
     }
@@ -255,6 +280,12 @@ fn count_shortage(database: &Database, error: &StoreError) {
     if let Some(shortage) = error.shortage() {
         database.store.count_refused(shortage);
     }
+}
+
+/// The refusal of an update that another node may do.
+fn full_disk() -> LdapResult {
+    let text = "the disk of the sequencer is full: nothing was done, and another node takes over";
+    refuse(ResultCode::Busy, text)
 }
 
 fn elsewhere() -> LdapResult {

@@ -100,6 +100,7 @@ impl<S: DirectorySource> Content for LiveContent<'_, S> {
         let requests: Vec<&WriteRequest> = read.iter().flatten().map(Cow::as_ref).collect();
         let effects = self.content.begin(&requests, last, time);
         self.is_open = true;
+        self.warn();
         let mut answers = effects.answers.into_iter();
         let answers = read.iter().map(|request| {
             let Some(request) = request else {

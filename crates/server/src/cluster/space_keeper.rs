@@ -38,9 +38,9 @@ impl SpaceKeeper {
         }
     }
 
-    /// Looks at the room. That of each member goes to the figures of each node, so they are there
-    /// without a sequencer too. Only a node that leads makes room. The trim of the log is the
-    /// node's own work.
+    /// Looks at the room of each member, for the figures. Each node does, so they are there without
+    /// a sequencer too. Only a node that leads makes room. The trim of the log is the node's own
+    /// work.
     pub(super) fn look(&mut self, log: &EtcdLog, state: &ClusterState) {
         let is_leading = state.status().is_leading;
         let is_new = is_leading && !self.was_leading;

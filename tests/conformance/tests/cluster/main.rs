@@ -4,6 +4,7 @@
 //! change is missing, no refused one is there, and all nodes hold the same entries.
 
 mod cuts;
+mod disks;
 mod life;
 mod nodes;
 mod reads;

@@ -232,12 +232,11 @@ pub(crate) fn root_client(address: std::net::SocketAddr) -> Option<Client> {
 
 /// Makes three nodes with three commands, and starts their servers.
 pub(crate) fn three(etcd: &Etcd) -> [Node; 3] {
-    three_at(&etcd.urls)
+    three_of([(); 3].map(|()| Node::new()), &etcd.urls)
 }
 
-/// Makes three nodes that reach the members of etcd by these URLs.
-pub(crate) fn three_at(urls: &[String]) -> [Node; 3] {
-    let mut nodes = [(); 3].map(|()| Node::new());
+/// Makes a cluster of these nodes. They reach the members of etcd by these URLs.
+pub(crate) fn three_of(mut nodes: [Node; 3], urls: &[String]) -> [Node; 3] {
     nodes.iter().for_each(Node::configure);
     nodes[0].init_at(urls, &[]);
     nodes[0].start();

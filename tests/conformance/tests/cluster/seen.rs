@@ -28,7 +28,7 @@ const FIGURES: [&str; 13] = [
 const DAYS: u64 = 10;
 
 /// Returns the values of a figure, one for each set of labels.
-fn values(page: &str, figure: &str) -> Vec<f64> {
+pub(crate) fn values(page: &str, figure: &str) -> Vec<f64> {
     let name = format!("fulgurite_cluster_{figure}");
     let lines = page.lines().filter_map(|line| {
         let rest = line.strip_prefix(&name)?;

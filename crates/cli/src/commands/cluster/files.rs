@@ -34,8 +34,8 @@ impl NodeFiles {
         })
     }
 
-    /// Reads the authority that signs the certificates of nodes, or makes one. A cluster that begins
-    /// anew gets another one if the key was lost with the machine of the first node.
+    /// Reads the authority that signs the certificates of nodes, or makes one. A cluster that
+    /// begins anew gets another one if the key was lost with the machine of the first node.
     pub(super) fn authority(&self, cluster: &str, is_anew: bool) -> anyhow::Result<Authority> {
         let is_certificate_there = self.authority.exists() && !is_anew;
         if is_certificate_there || self.authority_key.exists() {
