@@ -11,7 +11,7 @@ OPERATIONS ?= 500000
 SOAK_SECONDS ?= 3600
 FAULT_SECONDS ?= 600
 
-.PHONY: help demo quick test soak soak-cluster release package install bench bench-full bench-replication bench-seeds instructions size bench-lmdb programs clients \
+.PHONY: help demo quick test soak soak-cluster release package install bench bench-full bench-replication bench-cluster bench-seeds instructions size bench-lmdb programs clients \
     differential cross crash faults damage fuzz sanitize lint clean setup site
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make bench            measure against other stores and Debian's slapd: half an hour"
 	@echo "make bench-full       the same, all workloads, all sizes: hours"
 	@echo "make bench-replication  measure providers and copies, ours and slapd's: a quarter of an hour"
+	@echo "make bench-cluster    measure a cluster next to etcd, a single server and slapd: a quarter of an hour"
 	@echo "make bench-seeds      measure again what the papers on LMDB and back-mdb measured: half an hour"
 	@echo "make instructions     count the instructions of our C library, of LMDB and of our server"
 	@echo "make size             print the size of our C library by crate, next to LMDB's"
@@ -84,6 +85,10 @@ bench-full:
 bench-replication:
 	@scripts/setup.sh bench
 	@scripts/bench.sh replication
+
+bench-cluster:
+	@scripts/setup.sh bench
+	@scripts/bench.sh cluster
 
 bench-seeds:
 	@scripts/setup.sh bench

@@ -4,6 +4,7 @@
 #   scripts/bench.sh engine [OPTION OF compare engine]...         key/value stores
 #   scripts/bench.sh directory [OPTION OF compare directory]...   LDAP servers
 #   scripts/bench.sh replication [OPTION OF compare replication]...  copies of servers: refreshes, changes, lag, memory
+#   scripts/bench.sh cluster [OPTION OF compare cluster]...       three nodes on etcd, a single server, slapd's providers
 #   scripts/bench.sh founding [OPTION OF compare founding]...     the tables of the founding papers, in about half an hour
 #   scripts/bench.sh sql [ROWS [ROUNDS [FOLDER]]]                 tables of the SQLite extension, next to SQLite's own
 #   scripts/bench.sh machine                                      what memory, disk and sockets allow; what readers share
@@ -33,6 +34,13 @@ replication() {
     cargo build --quiet --release --package fulgurite-cli
     cargo build --quiet --release --package fulgurite-bench-compare
     target/release/compare replication "$@"
+}
+
+# Three nodes on an etcd of three members. --people 1000000 is the long run.
+cluster() {
+    cargo build --quiet --release --package fulgurite-cli
+    cargo build --quiet --release --package fulgurite-bench --package fulgurite-bench-compare
+    target/release/compare cluster "$@"
 }
 
 # The page of the founding tables: figures of the papers, and today's. `--size tiny` takes a minute.
@@ -82,6 +90,7 @@ case "${1:-all}" in
     engine) shift; engine "$@" ;;
     directory) shift; directory "$@" ;;
     replication) shift; replication "$@" ;;
+    cluster) shift; cluster "$@" ;;
     founding) shift; founding "$@" ;;
     sql) shift; sql "$@" ;;
     machine) machine ;;
@@ -117,5 +126,5 @@ case "${1:-all}" in
         part directory --rounds 1 "${old[@]}"
         finish
         ;;
-    *) echo "bench: there is no part \"$1\"; there are engine, directory, replication, founding, sql, machine, all, full and summary" >&2; exit 2 ;;
+    *) echo "bench: there is no part \"$1\"; there are engine, directory, replication, cluster, founding, sql, machine, all, full and summary" >&2; exit 2 ;;
 esac

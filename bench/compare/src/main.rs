@@ -12,6 +12,7 @@
 
 mod action;
 mod amounts;
+mod cluster;
 mod costs;
 mod count;
 mod directory;
@@ -61,6 +62,8 @@ enum Task {
     Directory(DirectoryArguments),
     /// Measures replication: ours among ours next to slapd among slapd.
     Replication(replication::ReplicationArguments),
+    /// Measures a cluster: next to etcd, a single server, and slapd's providers.
+    Cluster(cluster::ClusterArguments),
     /// Measures again what the papers on LMDB and back-mdb measured.
     Founding(FoundingArguments),
     /// Counts instructions of operations.
@@ -293,6 +296,7 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Task::Engine(arguments) => measure_engine(arguments),
         Task::Directory(arguments) => measure_directory(arguments),
+        Task::Cluster(arguments) => cluster::run(&arguments),
         Task::Replication(arguments) => replication::run(&arguments),
         Task::Founding(arguments) => measure_founding(arguments),
         Task::Count(arguments) => count_instructions(arguments),

@@ -10,7 +10,7 @@
 //! with the program that changes entries, so figures are of all processes together.
 
 mod changes;
-mod node;
+pub(crate) mod node;
 mod waiting;
 
 use std::fmt::Write as _;

@@ -12,7 +12,7 @@ use crate::directory::free_port;
 use crate::folders::{copy_files, library_path, slapd_root};
 use crate::workload::Medium;
 
-pub(super) const SUFFIX: &str = "dc=example,dc=com";
+pub(crate) const SUFFIX: &str = "dc=example,dc=com";
 const ROOT_DN: &str = "cn=admin,dc=example,dc=com";
 const PASSWORD: &str = "secret";
 const INDEXES: &str = "index objectClass,entryUUID,entryCSN eq\nindex uid,mail eq,pres,sub\n\
@@ -22,47 +22,54 @@ const PATIENCE: Duration = Duration::from_secs(1_800);
 
 /// A program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Make {
+pub(crate) enum Make {
     Ours,
     Slapd,
 }
 
 /// The part that a server plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// No overlay. Ours has its log all the same.
     Alone,
     Provider,
     /// A copy of the provider at a port.
     Consumer(u16),
+    /// The provider of this number among three, at these ports. They tell each other entries, or
+    /// their access logs.
+    Peer(usize, [u16; 3], bool),
 }
 
 /// A server with its files; they stay when it stops.
-pub(super) struct Node {
+pub(crate) struct Node {
     make: Make,
     ours: PathBuf,
     project: PathBuf,
     folder: PathBuf,
-    pub(super) port: u16,
+    pub(crate) port: u16,
     running: Option<Child>,
 }
 
 impl Node {
     /// Writes the settings of a server without entries. `flushes` is false for a slapd that leaves
     /// durability to its log elsewhere.
-    pub(super) fn new(
+    pub(crate) fn new(
         (make, role): (Make, Role),
         (ours, project): (&Path, &Path),
         folder: PathBuf,
         flushes: bool,
     ) -> anyhow::Result<Node> {
         fs::create_dir_all(folder.join("data"))?;
+        fs::create_dir_all(folder.join("log"))?;
         let node = Node {
             make,
             ours: ours.to_owned(),
             project: project.to_owned(),
             folder,
-            port: free_port()?,
+            port: match role {
+                Role::Peer(own, ports, _) => *ports.get(own).context("no such provider")?,
+                _ => free_port()?,
+            },
             running: None,
         };
         let program = node.program("slapd");
@@ -77,13 +84,27 @@ impl Node {
         let schema = ["core", "cosine", "inetorgperson"]
             .map(|name| format!("include {root}/etc/ldap/schema/{name}.schema\n"))
             .concat();
-        let server = if let Role::Consumer(_) = role { 2 } else { 1 };
+        let server = match role {
+            Role::Consumer(_) => 2,
+            Role::Peer(own, ..) => own + 1,
+            _ => 1,
+        };
         let sync = if flushes { "" } else { "dbnosync\n" };
+        let log = match role {
+            Role::Peer(_, _, true) => format!(
+                "moduleload accesslog.so\ndatabase mdb\nsuffix cn=log\nrootdn \"{ROOT_DN}\"\n\
+                 directory {folder}/log\nmaxsize 34359738368\n\
+                 index reqStart,reqEnd,reqResult,entryCSN,objectClass eq\noverlay syncprov\n\
+                 syncprov-nopresent TRUE\nsyncprov-reloadhint TRUE\n"
+            ),
+            _ => String::new(),
+        };
         let role = match role {
             Role::Alone => String::new(),
             Role::Provider => "overlay syncprov\nsyncprov-checkpoint 10000 10\n\
                 syncprov-sessionlog 1000000\n"
                 .to_owned(),
+            Role::Peer(own, ports, with_log) => peers_text(own, ports, with_log),
             Role::Consumer(port) => format!(
                 "syncrepl rid=001 provider=ldap://127.0.0.1:{port} type=refreshAndPersist \
                  retry=\"1 +\" searchbase=\"{SUFFIX}\" bindmethod=simple binddn=\"{ROOT_DN}\" \
@@ -93,7 +114,7 @@ impl Node {
         format!(
             "{schema}modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\n\
              moduleload syncprov.so\nsizelimit unlimited\nloglevel 0\ntool-threads 2\n\
-             pidfile {folder}/pid\nserverID {server}\ndatabase mdb\nsuffix \"{SUFFIX}\"\n\
+             pidfile {folder}/pid\nserverID {server}\n{log}database mdb\nsuffix \"{SUFFIX}\"\n\
              rootdn \"{ROOT_DN}\"\nrootpw {PASSWORD}\ndirectory {folder}/data\n\
              maxsize 34359738368\n{sync}{INDEXES}{role}"
         )
@@ -126,7 +147,7 @@ impl Node {
     }
 
     /// Loads LDIF, with the state that consumers ask for.
-    pub(super) fn load(&self, ldif: &Path) -> anyhow::Result<()> {
+    pub(crate) fn load(&self, ldif: &Path) -> anyhow::Result<()> {
         let mut command = self.command("slapadd");
         match self.make {
             Make::Ours => command.args(["load", "--quiet", "--config"]),
@@ -142,13 +163,13 @@ impl Node {
     }
 
     /// Copies the store of a server that is stopped.
-    pub(super) fn take_files(&self, other: &Node) -> anyhow::Result<()> {
+    pub(crate) fn take_files(&self, other: &Node) -> anyhow::Result<()> {
         let (from, to) = (other.folder.join("data"), self.folder.join("data"));
         copy_files(&from, &to, Medium::Disk)
     }
 
     /// Starts the server, and waits until it answers.
-    pub(super) fn start(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn start(&mut self) -> anyhow::Result<()> {
         let mut command = self.command("slapd");
         let url = format!("ldap://127.0.0.1:{}", self.port);
         match self.make {
@@ -175,7 +196,7 @@ impl Node {
     }
 
     /// Connects as the one to whom nothing is forbidden.
-    pub(super) fn connect(&self) -> anyhow::Result<Client> {
+    pub(crate) fn connect(&self) -> anyhow::Result<Client> {
         let mut client = Client::connect(("127.0.0.1", self.port))?;
         let bound = client.bind(ROOT_DN, PASSWORD.as_bytes())?;
         ensure!(
@@ -187,7 +208,7 @@ impl Node {
     }
 
     /// Returns the contextCSN, sorted; empty before there is any.
-    pub(super) fn state(client: &mut Client) -> anyhow::Result<Vec<Vec<u8>>> {
+    pub(crate) fn state(client: &mut Client) -> anyhow::Result<Vec<Vec<u8>>> {
         let filter = "(objectClass=*)";
         let found = client.search(SUFFIX, Scope::Base, filter, &["contextCSN"])?;
         let entry = found.entries.first();
@@ -197,7 +218,7 @@ impl Node {
     }
 
     /// Waits until this server is in the state of another one.
-    pub(super) fn follow(&self, provider: &Node) -> anyhow::Result<()> {
+    pub(crate) fn follow(&self, provider: &Node) -> anyhow::Result<()> {
         let (mut own, mut other) = (self.connect()?, provider.connect()?);
         let begun = Instant::now();
         loop {
@@ -213,7 +234,7 @@ impl Node {
     }
 
     /// Returns the number of entries.
-    pub(super) fn entries(&self) -> anyhow::Result<usize> {
+    pub(crate) fn entries(&self) -> anyhow::Result<usize> {
         let mut client = self.connect()?;
         let found = client.search(SUFFIX, Scope::Subtree, "(objectClass=*)", &["1.1"])?;
         ensure!(found.result.is_success(), "the entries cannot be counted");
@@ -221,7 +242,7 @@ impl Node {
     }
 
     /// Returns the bytes of anonymous memory.
-    pub(super) fn memory(&self) -> anyhow::Result<u64> {
+    pub(crate) fn memory(&self) -> anyhow::Result<u64> {
         let pid = self.running.as_ref().context("not running")?.id();
         let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
         let line = text.lines().find(|line| line.starts_with("Anonymous:"));
@@ -229,8 +250,17 @@ impl Node {
         Ok(kibibytes.context("no figure of memory")?.parse::<u64>()? << 10)
     }
 
+    /// Ends the server as a power cut of its process does.
+    pub(crate) fn kill(&mut self) -> anyhow::Result<()> {
+        if let Some(mut process) = self.running.take() {
+            process.kill()?;
+            process.wait()?;
+        }
+        Ok(())
+    }
+
     /// Ends the server as administrators do.
-    pub(super) fn stop(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn stop(&mut self) -> anyhow::Result<()> {
         if let Some(mut process) = self.running.take() {
             Command::new("kill")
                 .arg(process.id().to_string())
@@ -243,9 +273,29 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        if let Some(process) = &mut self.running {
-            let _ = process.kill();
-            let _ = process.wait();
-        }
+        let _ = self.kill();
     }
+}
+
+/// Returns the overlays of a provider among others, and where it copies from.
+fn peers_text(own: usize, ports: [u16; 3], with_log: bool) -> String {
+    let mut text = String::from("overlay syncprov\nsyncprov-checkpoint 1000 10\n");
+    let mut by_log = "";
+    if with_log {
+        text += "overlay accesslog\nlogdb cn=log\nlogops writes\nlogsuccess TRUE\n";
+        by_log = "logbase=\"cn=log\" syncdata=accesslog \
+            logfilter=\"(&(objectClass=auditWriteObject)(reqResult=0))\"";
+    }
+    for (number, port) in ports
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| *number != own)
+    {
+        text += &format!(
+            "syncrepl rid=00{number} provider=ldap://127.0.0.1:{port} type=refreshAndPersist \
+             retry=\"1 +\" searchbase=\"{SUFFIX}\" bindmethod=simple binddn=\"{ROOT_DN}\" \
+             credentials={PASSWORD} {by_log}\n"
+        );
+    }
+    text + "multiprovider on\n"
 }
