@@ -153,7 +153,7 @@ sanitize:
 
 site:
 	@scripts/setup.sh site
-	@mdbook build docs
+	@PATH="$$PATH:$(CURDIR)/build/tools/bin" mdbook build docs
 
 clean:
 	cargo clean

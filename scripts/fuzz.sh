@@ -3,8 +3,8 @@
 #
 #   scripts/fuzz.sh [SECONDS] [TARGET]...     so long each (60), these targets (all of fuzz/fuzz_targets)
 #
-# It wants a nightly compiler and cargo-fuzz, and installs the latter if it is missing. Without a
-# nightly compiler it runs the tests that invent their input instead, and says so. Findings are in
+# It wants a nightly compiler and cargo-fuzz; a missing cargo-fuzz is built in build/tools. Without
+# a nightly compiler it runs the tests that invent their input instead, and says so. Findings are in
 # fuzz/artifacts/TARGET. After the fix, the input belongs into crates/torture/inputs/TARGET, where
 # `cargo test` runs it. The corpora grow in build/fuzz.
 set -euo pipefail
@@ -17,7 +17,8 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
     export FULGURITE_TEST_LONG=1 PROPTEST_CASES="${PROPTEST_CASES:-20000}"
     exec cargo test --release --workspace --no-fail-fast -- fuzz random mutat property model round_trip
 fi
-cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+PATH=$PATH:$PWD/build/tools/bin
+scripts/setup.sh fuzz
 
 corpora=$PWD/build/fuzz
 mkdir -p "$corpora" fuzz/artifacts

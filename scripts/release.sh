@@ -5,6 +5,7 @@
 #   scripts/release.sh [PROGRAM]
 set -euo pipefail
 cd "$(dirname "$0")/.."
+PATH=$PATH:$PWD/build/tools/bin
 program=${1:-}
 if [ -z "$program" ]; then
     cargo build --release --package fulgurite-cli

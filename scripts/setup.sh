@@ -5,7 +5,8 @@
 #   scripts/setup.sh lint      also Rust's formatter and linter
 #   scripts/setup.sh demo      also the LDAP and LMDB command-line tools
 #   scripts/setup.sh package   also what makes packages
-#   scripts/setup.sh site      what makes a site of the documents
+#   scripts/setup.sh site      what makes a site of the documents, under build/
+#   scripts/setup.sh fuzz      what runs the fuzz targets, under build/
 #   scripts/setup.sh release   also what packs a release
 #   scripts/setup.sh clients   LDAP clients of other languages and servers that look things up, under build/
 #   scripts/setup.sh programs  what runs programs on our liblmdb.so: slapd's, Postfix's, Knot's, ... files, under build/
@@ -54,9 +55,15 @@ need_rust() {
     need gcc libc6-dev git
 }
 
+# A program from crates.io, in build/tools/bin. Nothing is put into the user's folder of cargo.
+need_crate() { # NAME
+    command -v "$1" >/dev/null || [ -x "build/tools/bin/$1" ] ||
+        cargo install --quiet --locked --root build/tools "$1"
+}
+
 # The maker of lists of components. A release without one says so.
 need_sbom() {
-    command -v cargo-cyclonedx >/dev/null || cargo install --quiet --locked cargo-cyclonedx ||
+    need_crate cargo-cyclonedx ||
         echo "setup: cargo-cyclonedx cannot be installed; the release has no list of components" >&2
 }
 
@@ -482,7 +489,8 @@ case "${1:-all}" in
     rust) need_rust ;;
     lint) need_rust; need g++; need_linters ;;
     demo) need_rust; need ldap-utils lmdb-utils ;;
-    site) command -v mdbook >/dev/null || cargo install --quiet --locked mdbook ;;
+    site) need_crate mdbook ;;
+    fuzz) need_crate cargo-fuzz ;;
     package) need_rust; need binutils dpkg rpm ;;
     release) need_rust; need xz-utils binutils dpkg rpm; need_sbom ;;
     all)
