@@ -1,9 +1,10 @@
 //! A thread that applies updates that have to wait for a disk or for another writer. Updates that
 //! queue up while it is busy form one batch.
 //!
-//! A batch takes about a tenth of a second, as far as the previous one tells. If more updates wait,
-//! each connection has an equal share of the batch. So a client with one update waits for two
-//! batches, though another has thousands in the queue.
+//! A batch takes about a tenth of a second, as far as the previous one tells. It takes longer if
+//! thousands of updates wait, because larger batches write fewer pages for each update. Then those
+//! of clients with few updates come first, in a small batch before each large one. So a client with
+//! one update waits for one large batch at most, though another has thousands in the queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,14 +21,18 @@ use crate::session::handler::Handler;
 
 /// The maximum of updates in one batch. A batch writes each page once, so a larger one costs less
 /// for each update.
-const BATCH_MAX: usize = 4096;
+const BATCH_MAX: usize = 8192;
 
 /// The number of updates that a batch may have, however long they take. Some share a commit.
 const BATCH_MIN: usize = 512;
 
 /// The number that it may have unless they take [`BATCH_TIME_MAX`]. Each batch writes again pages
 /// of the one before. So small batches would make a busy machine even slower.
-const BATCH_USUAL: usize = 2048;
+const BATCH_USUAL: usize = 4096;
+
+/// A connection with no more updates in the queue is served before those with more, while
+/// [`BATCH_MIN`] updates wait.
+const FEW: usize = 16;
 
 /// The time that a batch should take at most.
 const BATCH_TIME: Duration = Duration::from_millis(100);
@@ -83,6 +88,13 @@ pub(super) fn queue<U>() -> (WriterHandle<U>, Queue<U>) {
     (handle, queue)
 }
 
+impl<U> QueuedUpdate<U> {
+    /// Returns its connection, among those of all workers.
+    fn from(&self) -> (usize, ConnectionId) {
+        (self.origin.worker, self.origin.connection)
+    }
+}
+
 impl UpdateOrigin {
     pub(super) fn response(&self, bytes: Vec<u8>) -> Response {
         Response {
@@ -133,7 +145,7 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[
             };
             waiting.push_back(first);
         }
-        let batch = before.gather(&queue.receiver, &mut waiting);
+        let (batch, is_small) = before.gather(&queue.receiver, &mut waiting);
         let taken = batch.len();
         let mut updates = Vec::with_capacity(taken);
         let begun = Instant::now();
@@ -147,10 +159,15 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[
             queue.outstanding.fetch_sub(taken, Ordering::Release);
             continue;
         }
-        before.updates = updates.len();
+        let applied = updates.len();
         let responses = handler.apply(updates);
-        before.took = begun.elapsed();
-        before.waiting = waiting.len() + queue.receiver.len();
+        // A small batch says nothing about the time of a large one.
+        before.was_small = is_small;
+        if !is_small {
+            before.updates = applied;
+            before.took = begun.elapsed();
+            before.waiting = waiting.len() + queue.receiver.len();
+        }
         debug_assert_eq!(responses.len(), origins.len(), "one response per update");
         let mut outgoing: Vec<Vec<Response>> = workers.iter().map(|_| Vec::new()).collect();
         for (origin, bytes) in origins.drain(..).zip(responses) {
@@ -167,13 +184,15 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H::Update>, workers: &[
     }
 }
 
-/// The size and time of the previous batch.
+/// The size and time of the previous batch that was not a small one before a large one.
 #[derive(Default)]
 struct PreviousBatch {
     updates: usize,
     took: Duration,
     /// Updates that arrived while it was applied, usually from clients without an update in it.
     waiting: usize,
+    /// True if a small batch came behind it.
+    was_small: bool,
 }
 
 impl PreviousBatch {
@@ -182,18 +201,27 @@ impl PreviousBatch {
     /// would make all others wait for two commits. A writer that started with those that arrived
     /// meanwhile would serve two halves of the clients in turn, forever.
     ///
-    /// The rest stays in `waiting`, which has one update at least.
+    /// Where hundreds wait already, two halves in turn are right: one is on its way while the other
+    /// is applied.
+    ///
+    /// The rest stays in `waiting`, which has one update at least. The batch comes with true if it
+    /// is a small one before a large one.
     fn gather<U>(
         &self,
         queue: &Receiver<QueuedUpdate<U>>,
         waiting: &mut VecDeque<QueuedUpdate<U>>,
-    ) -> Vec<QueuedUpdate<U>> {
+    ) -> (Vec<QueuedUpdate<U>>, bool) {
         debug_assert!(!waiting.is_empty(), "an update begins the batch");
         let len_max = self.len_max();
         waiting.extend(queue.try_iter());
+        if !self.was_small
+            && let Some(batch) = take_few(waiting)
+        {
+            return (batch, true);
+        }
         if self.took >= WORTH_GATHERING {
             let deadline = Instant::now() + self.took / GATHERING_SHARE;
-            let expected = self.updates + self.waiting;
+            let expected = (self.updates + self.waiting).min(BATCH_MIN);
             while waiting.len() < expected.min(len_max) {
                 match queue.recv_deadline(deadline) {
                     Ok(queued) => waiting.push_back(queued),
@@ -201,7 +229,7 @@ impl PreviousBatch {
                 }
             }
         }
-        take_shares(waiting, len_max)
+        (take_shares(waiting, len_max), false)
     }
 
     /// Returns the number of updates that the next batch may have.
@@ -217,6 +245,26 @@ impl PreviousBatch {
     }
 }
 
+/// Takes the updates of connections with few of them, if others have many.
+fn take_few<U>(waiting: &mut VecDeque<QueuedUpdate<U>>) -> Option<Vec<QueuedUpdate<U>>> {
+    if waiting.len() < BATCH_MIN {
+        return None;
+    }
+    let mut counts: FxHashMap<(usize, ConnectionId), usize> = FxHashMap::default();
+    for one in &*waiting {
+        *counts.entry(one.from()).or_default() += 1;
+    }
+    let has_few = |one: &QueuedUpdate<U>| counts.get(&one.from()).is_some_and(|len| *len <= FEW);
+    let few = waiting.iter().filter(|one| has_few(one)).count();
+    // Many clients with an update each share a batch: none has a lot.
+    if few == 0 || waiting.len() - few < BATCH_MIN {
+        return None;
+    }
+    let (batch, rest): (Vec<_>, Vec<_>) = waiting.drain(..).partition(has_few);
+    *waiting = rest.into();
+    Some(batch)
+}
+
 /// Takes updates for a batch. Those of a connection keep their order, and each connection has an
 /// equal share.
 fn take_shares<U>(waiting: &mut VecDeque<QueuedUpdate<U>>, len_max: usize) -> Vec<QueuedUpdate<U>> {
@@ -224,15 +272,14 @@ fn take_shares<U>(waiting: &mut VecDeque<QueuedUpdate<U>>, len_max: usize) -> Ve
         return waiting.drain(..).collect();
     }
     let mut taken_of: FxHashMap<(usize, ConnectionId), usize> = FxHashMap::default();
-    let connection = |one: &QueuedUpdate<U>| (one.origin.worker, one.origin.connection);
     for one in &*waiting {
-        taken_of.insert(connection(one), 0);
+        taken_of.insert(one.from(), 0);
     }
     let share = (len_max / taken_of.len()).max(1);
     let mut batch = Vec::with_capacity(len_max);
     let mut rest = VecDeque::with_capacity(waiting.len());
     for one in waiting.drain(..) {
-        let taken = taken_of.entry(connection(&one)).or_default();
+        let taken = taken_of.entry(one.from()).or_default();
         if *taken < share && batch.len() < len_max {
             *taken += 1;
             batch.push(one);
@@ -272,8 +319,9 @@ pub(super) mod tests {
             // Longer than any test takes.
             took: Duration::from_secs(10_000),
             waiting: 1,
+            was_small: false,
         };
-        let batch = std::thread::scope(|scope| {
+        let (batch, _) = std::thread::scope(|scope| {
             scope.spawn(move || handle.send(queued(2)));
             before.gather(&queue.receiver, &mut VecDeque::from([queued(1)]))
         });
@@ -286,7 +334,7 @@ pub(super) mod tests {
             ..before
         };
         let mut waiting = VecDeque::from([queued(3)]);
-        assert_eq!(fast.gather(&queue.receiver, &mut waiting).len(), 1);
+        assert_eq!(fast.gather(&queue.receiver, &mut waiting).0.len(), 1);
         assert!(waiting.is_empty());
     }
 
@@ -297,17 +345,57 @@ pub(super) mod tests {
             let before = PreviousBatch {
                 updates,
                 took,
-                waiting: 0,
+                ..PreviousBatch::default()
             };
             before.len_max()
         };
         assert_eq!(PreviousBatch::default().len_max(), BATCH_USUAL);
         assert_eq!(after(1, 10), BATCH_MIN);
-        assert_eq!(after(1000, 30), 3333);
-        assert_eq!(after(4000, 50), BATCH_MAX);
+        assert_eq!(after(1000, 30), BATCH_USUAL);
+        assert_eq!(after(4000, 50), 8000);
+        assert_eq!(after(4000, 20), BATCH_MAX);
         assert_eq!(after(4000, 400), BATCH_USUAL);
         assert_eq!(after(4000, 4000), 1000);
         assert_eq!(after(4000, 40_000), BATCH_MIN);
+    }
+
+    #[test]
+    fn few_updates_of_a_client_come_before_the_thousands_of_another() {
+        let of = |connection, ids: std::ops::Range<MessageId>| {
+            ids.map(move |id| {
+                let mut queued = queued(id);
+                queued.origin.connection = connection;
+                queued
+            })
+        };
+        let (_handle, queue) = queue::<()>();
+        let mut before = PreviousBatch::default();
+        let many = BATCH_USUAL as MessageId;
+        let mut waiting: VecDeque<_> = of(7, 0..many).chain(of(8, 0..2)).collect();
+        waiting.extend(of(7, many..many + 10).chain(of(9, 0..1)));
+        let from = |batch: &[QueuedUpdate<()>]| -> Vec<_> {
+            let keys = batch
+                .iter()
+                .map(|one| (one.origin.connection, one.origin.id));
+            keys.collect()
+        };
+        let (batch, is_small) = before.gather(&queue.receiver, &mut waiting);
+        assert_eq!(
+            (from(&batch), is_small),
+            (vec![(8, 0), (8, 1), (9, 0)], true)
+        );
+        // They have had their turn. The next batch is a large one, also if they come again.
+        before.was_small = true;
+        waiting.extend(of(8, 2..3));
+        let (batch, is_small) = before.gather(&queue.receiver, &mut waiting);
+        assert_eq!((batch.len(), is_small), (BATCH_USUAL, false));
+        assert!(from(&batch).contains(&(8, 2)), "it has a share");
+        let of_many = from(&batch).into_iter().filter(|key| key.0 == 7);
+        assert!(of_many.is_sorted(), "they keep their order");
+        // Nobody is served before others if all have few.
+        let mut equal: VecDeque<_> = (0..1000).flat_map(|number| of(number, 0..1)).collect();
+        before.was_small = false;
+        assert!(!before.gather(&queue.receiver, &mut equal).1);
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::hash::RandomState;
 use fulgurite_client::names::{normal, parent};
 use fulgurite_ldap::{AddRequest, PartialAttribute, Request, UpdateBuf};
 
-/// Entries under way at most. They are in memory.
-const UNDER_WAY_MAX: usize = 8192;
+/// Entries under way at most: sent, or behind one that is. They are in memory.
+const UNDER_WAY_MAX: usize = 1 << 14;
 
 /// An entry to add.
 #[derive(Debug)]
