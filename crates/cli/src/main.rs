@@ -29,7 +29,6 @@ mod slapd_places;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use rustix::fs::Mode;
 
 use arguments::{Arguments, Command};
@@ -41,7 +40,7 @@ fn main() -> ExitCode {
     if let Some(invocation) = slap::Invocation::of(&command_line) {
         return invocation.run();
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_process() {
         Ok(arguments) => arguments,
         Err(error) => return arguments::explain(&error),
     };

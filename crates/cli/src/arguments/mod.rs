@@ -9,6 +9,7 @@ pub(crate) mod env;
 pub(crate) mod log;
 pub(crate) mod memcached;
 pub(crate) mod migrate;
+mod overview;
 pub(crate) mod people;
 pub(crate) mod replication;
 pub(crate) mod search;
@@ -22,7 +23,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::flags::{OfChange, OfNewStore, OfServer, SettingFlags};
 
@@ -35,13 +36,26 @@ use crate::flags::{OfChange, OfNewStore, OfServer, SettingFlags};
     name = "fulgurite",
     version,
     max_term_width = 100,
-    after_help = "The tools of slapd are sub-commands too, with their own options:\n  \
+    after_help = "First steps:\n  \
+fulgurite setup; fulgurite doctor; fulgurite user add ada --generate; fulgurite status\n\n\
+The tools of slapd are sub-commands too, with their own options:\n  \
 slapd slapadd slapcat slapindex slapmodify slappasswd slaptest slapdn slapauth slapacl slapschema\nA \
 link of such a name to this program runs that sub-command."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// Reads the command line of this process.
+    pub(crate) fn of_process() -> Result<Arguments, clap::Error> {
+        let command = Arguments::command();
+        let template = overview::template(&command);
+        let matches = command.help_template(template).try_get_matches()?;
+        let read = Arguments::from_arg_matches(&matches);
+        read.map_err(|error| error.format(&mut Arguments::command()))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -208,7 +222,6 @@ fn sentence(report: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     fn mistake(arguments: &[&str]) -> String {
         let all = ["fulgurite"].iter().chain(arguments);
