@@ -212,7 +212,10 @@ pub(crate) struct SchemaCheck {
 /// Show the plan of a search, the results of each part of its filter, and missing indexes
 ///
 /// `expected` is the planner's upper bound, `looked at` the number of candidates, `found` the
-/// number of matches. Works while a server runs. Access rules have no effect.
+/// number of matches. `planning` is the time of the look-up in the indexes. `reading` is that of
+/// reading the candidates and testing the filter. The first line is the whole search. Each part of
+/// the filter follows, as a search for that part alone. Works while a server runs. Access rules
+/// have no effect.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite explain --data /var/lib/fulgurite '(&(l=Altenwerder)(title=Engineer))'"

@@ -1,6 +1,7 @@
 //! `fulgurite explain`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use fulgurite_directory_tools::{ExplainOptions, explain};
@@ -41,18 +42,23 @@ pub(crate) fn run(command: ExplainSearch) -> anyhow::Result<()> {
     let store = Store::open(settings.data()?, &open, schema)?;
     let explanation = explain(&store, &options, &filter)?;
     println!(
-        "{:>10} {:>10} {:>10} {:>10}  filter",
-        "expected", "looked at", "found", "time"
+        "{:>10} {:>10} {:>10} {:>10} {:>10}  filter",
+        "expected", "looked at", "found", "planning", "reading"
     );
     for term in &explanation.terms {
         let (indent, filter) = ("  ".repeat(term.depth), &term.filter);
         let (expected, candidates, found) = (term.expected, term.candidates, term.found);
-        let time = format!("{:.1} ms", term.took.as_secs_f64() * 1000.0);
-        println!("{expected:>10} {candidates:>10} {found:>10} {time:>10}  {indent}{filter}");
-        println!("{:>43}  {indent}  plan: {}", "", term.plan);
+        let (planning, reading) = (millis(term.planning), millis(term.reading));
+        print!("{expected:>10} {candidates:>10} {found:>10} {planning:>10} {reading:>10}");
+        println!("  {indent}{filter}");
+        println!("{:>54}  {indent}  plan: {}", "", term.plan);
     }
     for spec in &explanation.missing {
         println!("missing index {spec}: fulgurite index --add {spec}");
     }
     Ok(())
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.2} ms", time.as_secs_f64() * 1000.0)
 }

@@ -10,8 +10,8 @@ use crate::view::View;
 use fulgurite::Snapshot;
 
 impl Candidates {
-    /// Returns the plan on one line: `and(uid=jane:index, 3 ids); scope tested below 4; at most 1;
-    /// exact`.
+    /// Returns the plan on one line: `and(uid=jane:index, 3 entries by index); scope tested below
+    /// 4; at most 1; all match`.
     #[must_use]
     pub fn explain<T: Snapshot>(&self, view: &View<'_, T>) -> String {
         self.text(view, true)
@@ -38,12 +38,18 @@ impl Candidates {
         }
         write!(out, "; at most {}", self.count_max()).unwrap_or_default();
         out.push_str(if self.is_exact() {
-            "; exact"
+            "; all match"
         } else {
-            "; filter tested"
+            "; each is tested"
         });
         out
     }
+}
+
+/// Writes the number of entries that were found in indexes.
+fn by_index(count: u64, out: &mut String) {
+    let noun = if count == 1 { "entry" } else { "entries" };
+    write!(out, "{count} {noun} by index").unwrap_or_default();
 }
 
 /// Writes the terms of a plan.
@@ -55,10 +61,10 @@ struct TermWriter<'v, 'd, T: Snapshot> {
 impl<T: Snapshot> TermWriter<'_, '_, T> {
     fn term(&self, term: &Term, out: &mut String) {
         match term {
-            Term::Nothing => out.push_str("nothing"),
+            Term::Nothing => out.push_str("no entry"),
             Term::All => out.push_str("all entries"),
-            Term::Ids(ids) => write!(out, "{} ids", ids.len()).unwrap_or_default(),
-            Term::Set(set) => write!(out, "set of {}", set.len()).unwrap_or_default(),
+            Term::Ids(ids) => by_index(ids.len() as u64, out),
+            Term::Set(set) => by_index(set.len(), out),
             Term::Posting { key, .. } => self.posting(key, out),
             Term::And(terms) => self.list("and", terms, out),
             Term::Or(terms) => self.list("or", terms, out),

@@ -365,45 +365,48 @@ fn plans_have_the_expected_terms() {
     let item = |item| Tree::Item(item);
     let uid = || item(Item::Equal("uid", "u7".to_owned()));
     let person = || item(Item::Class("person"));
-    assert_eq!(explain(&store, &uid()), "1 ids; at most 1; exact");
+    assert_eq!(
+        explain(&store, &uid()),
+        "1 entry by index; at most 1; all match"
+    );
     assert_eq!(
         explain(&store, &Tree::And(vec![person(), uid()])),
-        "1 ids; at most 1; filter tested"
+        "1 entry by index; at most 1; each is tested"
     );
     assert_eq!(
         explain(&store, &person()),
-        "objectClass=2.5.6.6:index; at most 200; exact"
+        "objectClass=2.5.6.6:index; at most 200; all match"
     );
     assert_eq!(
         explain(&store, &Tree::Not(Box::new(person()))),
-        "not(objectClass=2.5.6.6:index); at most 204; filter tested"
+        "not(objectClass=2.5.6.6:index); at most 204; each is tested"
     );
     let any = Item::Pieces("cn", None, vec!["ame 3".to_owned()], None);
     assert_eq!(
         explain(&store, &item(any)),
-        "20 ids; at most 20; filter tested"
+        "20 entries by index; at most 20; each is tested"
     );
     let sounds = Item::Sounds("cn", "Naim 3".to_owned());
     assert_eq!(
         explain(&store, &item(sounds)),
-        "20 ids; at most 20; filter tested"
+        "20 entries by index; at most 20; each is tested"
     );
     let range = Item::AtLeast("uidNumber", "3".to_owned());
     assert_eq!(
         explain(&store, &item(range)),
-        "set of 80; at most 80; exact"
+        "80 entries by index; at most 80; all match"
     );
     assert_eq!(
         explain(&store, &item(Item::Equal("title", "x".to_owned()))),
-        "nothing; at most 0; exact"
+        "no entry; at most 0; all match"
     );
     assert_eq!(
         explain(&store, &Tree::And(vec![])),
-        "all entries; at most 204; exact"
+        "all entries; at most 204; all match"
     );
     assert_eq!(
         explain(&store, &item(Item::Equal("description", "x".to_owned()))),
-        "nothing; at most 0; exact"
+        "no entry; at most 0; all match"
     );
 }
 
