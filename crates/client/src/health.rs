@@ -62,6 +62,15 @@ pub fn file_percent(entry: &Entry) -> u64 {
     used.saturating_mul(100) / number(entry, "olmMDBPagesMax").max(1)
 }
 
+/// Returns a share as text: `85 %`, or `less than 1 %`.
+#[must_use]
+pub fn share(percent: u64) -> String {
+    match percent {
+        0 => "less than 1 %".to_owned(),
+        percent => format!("{percent} %"),
+    }
+}
+
 fn file(entry: &Entry, suffix: &str) -> HealthCheck {
     let percent = file_percent(entry);
     let is_well = percent < FULL_WARNING;
@@ -69,7 +78,8 @@ fn file(entry: &Entry, suffix: &str) -> HealthCheck {
         true => "",
         false => " Raise maxsize (storage.map_bytes_max).",
     };
-    let text = format!("{percent} % of the bound of its file are in use.{remedy}");
+    let share = share(percent);
+    let text = format!("It uses {share} of its maximum size.{remedy}");
     HealthCheck::new(format!("File of {suffix}"), is_well, text)
 }
 
@@ -79,7 +89,7 @@ fn disk(entry: &Entry, suffix: &str) -> Option<HealthCheck> {
         return None;
     };
     let percent = free.saturating_mul(100) / (*size).max(1);
-    let text = format!("{percent} % of its disk are free.");
+    let text = format!("{percent} % of its disk is free.");
     let is_well = percent > 100 - FULL_WARNING;
     Some(HealthCheck::new(format!("Disk of {suffix}"), is_well, text))
 }
@@ -150,7 +160,7 @@ pub fn of_backups(entry: Option<&Entry>) -> HealthCheck {
     let Some(entry) = entry else {
         return check(
             true,
-            "The server makes none by itself (backup.to).".to_owned(),
+            "The server makes none by itself; backup.to would begin them.".to_owned(),
         );
     };
     let interval_s = count(entry, "interval").unwrap_or(0);
@@ -242,7 +252,11 @@ mod tests {
         let checks = of_database(&full);
         assert_eq!(checks.len(), 5);
         assert!(checks.iter().all(|check| !check.is_well), "{checks:?}");
-        assert!(checks[0].text.starts_with("85 % of the bound"));
+        assert!(
+            checks[0]
+                .text
+                .starts_with("It uses 85 % of its maximum size. ")
+        );
         let well = [
             "oldest reader: 0 transactions, 0 seconds",
             "disk: 90 bytes free of 100",
@@ -254,6 +268,7 @@ mod tests {
         ]));
         assert_eq!(checks.len(), 3);
         assert!(checks.iter().all(|check| check.is_well), "{checks:?}");
+        assert_eq!(checks[0].text, "It uses less than 1 % of its maximum size.");
     }
 
     #[test]

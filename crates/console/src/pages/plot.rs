@@ -7,7 +7,8 @@ const HEIGHT: f64 = 48.0;
 
 /// Returns a line through values, and their text for those who cannot see it.
 pub(crate) fn line(title: &str, values: &[f64]) -> Markup {
-    let top = values.iter().copied().fold(1.0, f64::max);
+    let highest = values.iter().copied().fold(0.0, f64::max);
+    let top = highest.max(1.0);
     // One value is a line, too.
     let values = match values {
         [only] => &[*only, *only],
@@ -25,11 +26,20 @@ pub(crate) fn line(title: &str, values: &[f64]) -> Markup {
     let last = values.last().copied().unwrap_or_default();
     html! {
         figure {
-            figcaption { (title) ": " strong { (format!("{last:.1}")) } " now, " (format!("{top:.1}")) " at most" }
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(format!("{title}, {} samples", values.len())) {
+            figcaption { (title) ": " strong { (number(last)) } " now, highest " (number(highest)) }
+            // The line fills its frame. Its width does not grow with it.
+            svg preserveAspectRatio="none" viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(format!("{title}, {} samples", values.len())) {
                 polyline points=(points) {}
             }
         }
+    }
+}
+
+/// Returns a number with one decimal, unless it is whole.
+fn number(value: f64) -> String {
+    match value.fract() == 0.0 {
+        true => format!("{value:.0}"),
+        false => format!("{value:.1}"),
     }
 }
 
@@ -46,10 +56,16 @@ mod tests {
                 "{text}"
             );
         }
+        let text = line("x", &[0.0, 4.0]).into_string();
+        assert!(text.contains("\"0.0,46.0 240.0,2.0\""), "{text}");
         assert!(
-            line("x", &[0.0, 4.0])
-                .into_string()
-                .contains("\"0.0,46.0 240.0,2.0\"")
+            text.contains("<strong>4</strong> now, highest 4<"),
+            "{text}"
+        );
+        let text = line("x", &[0.3, 0.21]).into_string();
+        assert!(
+            text.contains("<strong>0.2</strong> now, highest 0.3<"),
+            "{text}"
         );
     }
 }

@@ -144,14 +144,14 @@ impl WatchedDatabase {
             && let Some(percent) = self.map_level.rises_to(used, bound)
         {
             tracing::warn!(
-                "{name}: {percent} % of the bound of its file are in use, {used} of {bound} bytes"
+                "{name}: its file uses {percent} % of its maximum size, {used} of {bound} bytes"
             );
         }
         if let Some((used, size)) = disk
             && let Some(percent) = self.disk_level.rises_to(used, size)
         {
             let free = size - used;
-            tracing::warn!("{name}: {percent} % of its disk are in use, {free} bytes are free");
+            tracing::warn!("{name}: {percent} % of its disk is in use, {free} bytes are free");
         }
     }
 }

@@ -158,7 +158,7 @@ fn a_full_disk() {
     let refused = refused.expect("there is an end");
     let line = incident.rig.server.logged("are refused: the disk is full");
     assert!(line.contains("ERROR"), "{line}");
-    incident.needs_a_look(&format!("Disk of {SUFFIX}"), " % of its disk are free.");
+    incident.needs_a_look(&format!("Disk of {SUFFIX}"), " % of its disk is free.");
     incident.needs_a_look(
         &format!("Updates of {SUFFIX}"),
         "were refused for lack of room since the start.",

@@ -54,7 +54,7 @@ fn one_screen_tells_the_state() {
         "\nup  ",
         "\nconnections  2 open",
         &format!("\ndatabase     {SUFFIX}  ("),
-        "% of its bound: ",
+        " % of its maximum size: ",
     ] {
         assert!(text.contains(part), "{part:?} is missing:\n{text}");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use fulgurite_client::health;
 use fulgurite_config::{Database, Settings};
 use fulgurite_server::{schema, store_options};
 use fulgurite_store::{Store, StoreOptions};
@@ -72,7 +73,8 @@ fn check_map(store: &Store, bytes_max: u64, findings: &mut Findings) {
     };
     let used = (info.last_page + 1) * info.page_size as u64;
     let percent = used * 100 / bytes_max.max(1);
-    let text = format!("the data file has {percent} % of storage.map_bytes_max");
+    let share = health::share(percent);
+    let text = format!("the data file uses {share} of storage.map_bytes_max");
     let remedy = "raise storage.map_bytes_max, or compact with fulgurite env compact";
     match MAP_PERCENT {
         [_, most] if percent > most => findings.add("map", Severity::Failure, text, remedy),

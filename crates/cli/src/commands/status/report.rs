@@ -262,8 +262,7 @@ mod tests {
         report.warn(health::of_database(&full));
         report.warn([health::of_backups(Some(&backups))]);
         let expected = [
-            "File of dc=a: 85 % of the bound of its file are in use. Raise maxsize \
-             (storage.map_bytes_max).",
+            "File of dc=a: It uses 85 % of its maximum size. Raise maxsize (storage.map_bytes_max).",
             "Readers of dc=a: One has kept an old state for 11 min 40 s, so pages cannot be used \
              again.",
         ];

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use fulgurite_client::health::share;
 use fulgurite_client::monitored::duration;
 use serde_json::json;
 
@@ -66,8 +67,11 @@ fn show_database(database: &DatabaseState, out: &mut String) {
     let _ = writeln!(out, "entries      {}", database.entries);
     let _ = writeln!(
         out,
-        "file         {} % of its bound: {} pages, {} of them free, {} at most",
-        database.percent, database.pages, database.pages_free, database.pages_max
+        "file         {} of its maximum size: {} pages, {} of them free, {} at most",
+        share(database.percent),
+        database.pages,
+        database.pages_free,
+        database.pages_max
     );
     if let Some((transactions, seconds)) = database.oldest_reader
         && transactions > 0
@@ -217,7 +221,7 @@ mod tests {
             "Fulgurite 1 at ldapi:///\n",
             "up           1 d 1 h\n",
             "Search           900610           2   10.0\n",
-            "file         50 % of its bound: 500 pages, 0 of them free, 1000 at most\n",
+            "file         50 % of its maximum size: 500 pages, 0 of them free, 1000 at most\n",
             "\nall is well\n",
         ] {
             assert!(screen.contains(part), "{part:?} is missing:\n{screen}");
