@@ -104,7 +104,7 @@ pub use setting::Value;
 pub use settings::Settings;
 pub use show::Shown;
 pub use socket_address::SocketAddress;
-pub use survey::Survey;
+pub use survey::{OF_ALL, Survey};
 pub use syncrepl::SyncreplSetting;
 pub use table::{
     Content, ContentLayer, Directive, Flag, FlagForm, FlagGroup, Global, GlobalLayer, Info, Policy,

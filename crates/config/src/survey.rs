@@ -4,6 +4,9 @@ use std::path::Path;
 
 use crate::{ConfigError, Layer};
 
+/// The end of a refusal that a survey reports too.
+pub const OF_ALL: &str = "; fulgurite migrate reports all such parts, and can leave them out";
+
 /// A configuration of slapd without the statements that the server refuses.
 #[derive(Debug)]
 pub struct Survey {

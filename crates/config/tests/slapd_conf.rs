@@ -176,7 +176,8 @@ fn overlays_that_would_change_answers_are_refused() {
     let error = refusal(&format!("{database}overlay dds\n"));
     assert_eq!(
         error,
-        "slapd.conf: line 3: overlay \"dds\" is not built in: dynamic entries would not expire"
+        "slapd.conf: line 3: overlay \"dds\" is not built in: dynamic entries would not expire; \
+         fulgurite migrate reports all such parts, and can leave them out"
     );
     assert_eq!(
         refusal(&format!("{database}overlay nosuch\n")),

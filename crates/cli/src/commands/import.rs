@@ -57,10 +57,10 @@ pub(crate) fn run(command: Import) -> anyhow::Result<()> {
     match summary.values_left_out {
         0 => {}
         count if computed.is_empty() => eprintln!(
-            "{count} values of memberOf left out, because no group would change them: --keep-memberof takes them"
+            "values of memberOf left out: {count}, because no group would change them; --keep-memberof takes them"
         ),
         count => eprintln!(
-            "{count} values of {} left out, because the server computes them from the groups",
+            "values of {} left out: {count}, because the server computes them from the groups",
             computed.join(" and ")
         ),
     }

@@ -65,7 +65,7 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     if !command.quiet {
         if summary.clear_passwords > 0 {
             let count = summary.clear_passwords;
-            eprintln!("{count} passwords are stored in clear: `fulgurite passwd` makes hashes");
+            eprintln!("passwords in clear: {count}; `fulgurite passwd` makes hashes");
         }
         let seconds = begun.elapsed().as_secs_f64();
         eprintln!("{} entries loaded in {seconds:.1} s", summary.entries);

@@ -296,7 +296,10 @@ fn overlay(builder: &mut LayerBuilder, statement: &Statement) -> Result<(), Stri
     match find_overlay(&name).map(|overlay| overlay.support) {
         None => return Err(format!("overlay \"{name}\" not found")),
         Some(OverlaySupport::Refused(reason)) => {
-            return Err(format!("overlay \"{name}\" is not built in: {reason}"));
+            return Err(format!(
+                "overlay \"{name}\" is not built in: {reason}{}",
+                crate::survey::OF_ALL
+            ));
         }
         Some(OverlaySupport::PerDatabase) if builder.section().is_frontend() => {
             return Err(format!(

@@ -240,11 +240,11 @@ pub enum ServiceEnd {
 fn seed(settings: &Settings, directory: &Directory) -> Result<(), SeedError> {
     let added = seed::add_missing(settings, directory)?;
     if added > 0 {
-        tracing::info!("{added} entries were missing and have been added");
+        tracing::info!("entries that were missing and have been added: {added}");
     }
     let changed = seed_changes::make(settings, directory)?;
     if changed > 0 {
-        tracing::info!("{changed} changes of LDIF files have been made");
+        tracing::info!("changes of LDIF files that have been made: {changed}");
     }
     Ok(())
 }

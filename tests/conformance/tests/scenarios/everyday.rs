@@ -444,7 +444,7 @@ fn many_entries_are_added_beside_a_server() {
             .with_status(0);
         assert!(told.contains(&format!("{entries} entries added")), "{told}");
         assert!(
-            told.contains(&format!("{in_clear} passwords are in clear")),
+            told.contains(&format!("passwords in clear: {in_clear};")),
             "{told}"
         );
         let told = desk.run(&["load", "--add", &file]).with_status(0);

@@ -294,7 +294,7 @@ fn a_name_with_an_escaped_comma_chooses_its_database() {
     let said = import(&stage, "new", &[]).with_status(0);
     assert!(
         said.contains(
-            "1 values of memberOf left out, because the server computes them from the groups"
+            "values of memberOf left out: 1, because the server computes them from the groups"
         ),
         "{said}"
     );

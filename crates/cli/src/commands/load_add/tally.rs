@@ -69,7 +69,7 @@ impl Tally {
         }
         if self.passwords_in_clear > 0 {
             eprintln!(
-                "{} passwords are in clear; the server keeps them so unless its policy hashes them",
+                "passwords in clear: {}; the server keeps them so unless its policy hashes them",
                 self.passwords_in_clear
             );
         }

@@ -254,7 +254,7 @@ fn print_check(name: &str, data: &Path, check: &ImportCheck, has_groups: bool) {
     );
     if has_groups {
         println!(
-            "{name}: groups of members: OpenLDAP has {} values, the groups give {}, {} differ",
+            "{name}: values of memberOf: {} in OpenLDAP, {} from the groups, {} differ",
             check.stored_groups, check.computed_groups, check.different_groups
         );
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use fulgurite_config::{Database, DatabaseKind, Settings};
+use fulgurite_config::{Database, DatabaseKind, OF_ALL, Settings};
 
 /// Differences from slapd's overlays that an administrator should know. docs/overlays.md has them
 /// all.
@@ -89,7 +89,9 @@ impl Report {
 
     /// Adds a part that the server does not have.
     pub(super) fn add_missing(&mut self, reason: &dyn fmt::Display) {
-        self.add(Outcome::Missing, reason.to_string());
+        let text = reason.to_string();
+        let text = text.strip_suffix(OF_ALL).unwrap_or(&text);
+        self.add(Outcome::Missing, text.to_owned());
     }
 
     /// Returns the number of missing parts.
