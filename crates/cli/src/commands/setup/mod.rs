@@ -134,7 +134,7 @@ fn secret<'f>(path: &'f Path, text: &'f str, owner: Owner) -> WantedFile<'f> {
     }
 }
 
-/// Returns three commands to try.
+/// Returns commands to try.
 fn first_commands(plan: &Plan) -> String {
     let is_local = |url: &&String| url.starts_with("ldapi:");
     let local = plan.listen.iter().find(is_local).or(plan.listen.first());
@@ -154,7 +154,9 @@ fn first_commands(plan: &Plan) -> String {
         "\nTry it:\n  \
          ldapsearch -Q -Y EXTERNAL -H {local} -b {suffix}\n  \
          {remote}ldapwhoami -x {start_tls}-H {tcp} -D {root} -W\n  \
-         fulgurite doctor --config {config}\n",
+         fulgurite doctor --config {config}\n\n\
+         Make a user:\n  \
+         fulgurite user add ada --generate -H {local}\n",
         suffix = quoted(&plan.suffix),
         root = quoted(&plan.root_dn),
         config = plan.config.display(),

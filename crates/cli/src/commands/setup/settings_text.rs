@@ -77,7 +77,7 @@ fn names(plan: &Plan) -> String {
     format!(
         "# Settings of this directory, made by fulgurite setup. `man fulgurite.toml` has all others.\n\
          # After a change, ask fulgurite config check {config}.\n\
-         # Then systemctl reload fulgurite puts it in force.\n\
+         # Then systemctl reload fulgurite, or SIGHUP, puts it in force.\n\
          \n\
          # The name at the top of the data, and the folder of the store.\n\
          suffix = {suffix}\n\
