@@ -15,8 +15,8 @@ pub enum KeyOrder {
     /// Unsigned integers of 4 or 8 bytes in the machine's byte order, one size per database. Values
     /// may have other lengths: these are integers too, compared from their last byte.
     Integer,
-    /// The order of [`ValueKind::Fixed`] with [`KeyOrder::Integer`], which is the way to ask for it:
-    /// unsigned integers of 8 bytes, and values of another length by their first 4 bytes only.
+    /// The order of values with [`ValueKind::Fixed`] and [`KeyOrder::Integer`], which is the way to
+    /// ask for it. Values of 8 bytes are unsigned integers. Of others the first 4 bytes are.
     PackedInteger,
     /// The program's own. The file does not record it. Every program that opens the database must
     /// set the same order before it uses the database.
@@ -128,7 +128,7 @@ pub enum ValueKind {
     Any(KeyOrder),
     /// Values of one length, in this order. The file stores them packed, without anything between
     /// them. With [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 bytes in the machine's
-    /// byte order. Of values with another length, the first 4 bytes are such an integer, and those
+    /// byte order. Of values with another length, the first 4 bytes are such an integer. Values
     /// with the same one are one value.
     ///
     /// The length is that of the first value of a key; another one for the same key is
@@ -273,8 +273,8 @@ pub(crate) fn odd_integers(order: KeyOrder, a: &[u8], b: &[u8]) -> Ordering {
 }
 
 /// Compares values of fixed length as the original does: two of 8 bytes as such integers, others by
-/// their first 4 bytes. The original reads behind short values; here they end in zeros, and no
-/// value of 8 bytes is equal to a shorter one.
+/// their first 4 bytes. The original reads behind short values. Here they end in zeros. No value of
+/// 8 bytes is equal to a shorter one.
 #[inline(never)]
 pub(crate) fn packed_integer(a: &[u8], b: &[u8]) -> Ordering {
     if let (Ok(a), Ok(b)) = (<[u8; 8]>::try_from(a), <[u8; 8]>::try_from(b)) {

@@ -103,10 +103,7 @@ impl WriteTxn<'_> {
             return Ok(0);
         };
         // Each of these replaces its equal.
-        if tree
-            .value_order
-            .has_equals(usize::from(inner.leaf.item_len()))
-        {
+        if tree.value_order.has_equals(inner.leaf.item_len()) {
             return Ok(0);
         }
         let count = items.len();

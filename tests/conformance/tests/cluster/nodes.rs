@@ -136,6 +136,15 @@ impl Node {
         std::fs::write(self.config(), format!("{line}\n{text}")).expect("written");
     }
 
+    /// Lets a node that has joined make a checkpoint each second, and flush nothing else.
+    fn flush_at_checkpoints_only(&self) {
+        let table = "[cluster]\n";
+        let text = std::fs::read_to_string(self.config()).expect("settings");
+        assert!(text.contains(table), "{text}");
+        let more = format!("{table}checkpoint_every = \"1s\"\n");
+        std::fs::write(self.config(), text.replace(table, &more)).expect("written");
+    }
+
     pub(crate) fn leave(&self) -> Command {
         self.cluster("leave")
     }
@@ -235,7 +244,8 @@ pub(crate) fn three(etcd: &Etcd) -> [Node; 3] {
     three_of([(); 3].map(|()| Node::new()), &etcd.urls)
 }
 
-/// Makes a cluster of these nodes. They reach the members of etcd by these URLs.
+/// Makes a cluster of these nodes. They reach the members of etcd by these URLs. The second one
+/// flushes at checkpoints only.
 pub(crate) fn three_of(mut nodes: [Node; 3], urls: &[String]) -> [Node; 3] {
     nodes.iter().for_each(Node::configure);
     nodes[0].init_at(urls, &[]);
@@ -243,6 +253,9 @@ pub(crate) fn three_of(mut nodes: [Node; 3], urls: &[String]) -> [Node; 3] {
     for number in 1..3 {
         let token = nodes[0].token();
         well(&mut nodes[number].join(&token));
+        if number == 1 {
+            nodes[number].flush_at_checkpoints_only();
+        }
         nodes[number].start();
     }
     nodes.iter().for_each(Node::wait_ready);

@@ -48,8 +48,8 @@ impl Runner<'_> {
             let Some(known) = self.cursor(cursor) else {
                 continue;
             };
-            // A cursor at the end stays there if it is on the last node of a page, and an insertion
-            // may split the page behind it.
+            // A cursor at the end stays there if it is on the last node of a page. An insertion may
+            // split the page behind it.
             if known.place == PositionState::PastEnd || known.at_end && !duplicates {
                 left.push((cursor, PositionState::Unknown));
             }
