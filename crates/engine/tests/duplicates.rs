@@ -73,8 +73,8 @@ impl Kind {
         self.flags & (FIXED | INTEGER) == FIXED | INTEGER && self.value_len > 8
     }
 
-    /// Returns a value so that comparing bytes gives the database's order. Of such a value it returns
-    /// the original.
+    /// Returns a value so that comparing bytes gives the database's order. Of such a value it
+    /// returns the original.
     fn sortable(self, value: &[u8]) -> Vec<u8> {
         let mut sortable = value.to_vec();
         if self.has_leading_integer() {

@@ -46,7 +46,7 @@ pub(crate) enum ValueKind {
     Bytes,
     /// Sorted duplicates that all have this many bytes.
     Fixed(usize),
-    /// Sorted duplicates of this many bytes: native unsigned integers of 8, or copies of those of 4.
+    /// Sorted duplicates of this many bytes: integers of 8, or copies of those of 4.
     Integer(usize),
 }
 
