@@ -8,6 +8,7 @@
 #   --disk FOLDER      folder for the databases, on the disk to measure: build/bench-load-add
 #   --program PROGRAM  the program to measure; without it a release is built
 #   --other PROGRAM    another build, to take part too
+#   --alone yes        without another client
 #
 # Each round makes new databases. Both have the default indexes, the suffix and its entries. The
 # table has the median of the rounds: wall-clock time, and processor time of all processes. Each
@@ -16,7 +17,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-people=100000 rounds=3 disk=build/bench-load-add program= other=
+people=100000 rounds=3 disk=build/bench-load-add program= other= alone=
 while [ $# -gt 0 ]; do
     case $1 in
         --people) people=$2 ;;
@@ -24,6 +25,7 @@ while [ $# -gt 0 ]; do
         --disk) disk=$2 ;;
         --program) program=$2 ;;
         --other) other=$2 ;;
+        --alone) alone=$2 ;;
         *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
     shift 2
@@ -32,7 +34,7 @@ if [ -z "$program" ]; then
     cargo build --quiet --release --package fulgurite-cli
     program=target/release/fulgurite
 fi
-export PEOPLE=$people ROUNDS=$rounds DISK=$disk PROGRAM=$program OTHER=$other
+export PEOPLE=$people ROUNDS=$rounds DISK=$disk PROGRAM=$program OTHER=$other ALONE=$alone
 exec python3 - <<'PYTHON'
 import os, resource, shutil, signal, socket, statistics, subprocess, threading, time
 
@@ -101,16 +103,18 @@ def add(program, data):
         time.sleep(0.01)
     stop, waits = threading.Event(), []
     other = threading.Thread(target=other_client, args=(path, stop, waits))
-    other.start()
+    if not os.environ["ALONE"]:
+        other.start()
     begun = time.monotonic()
     words = [program, "load", "--add", "-q", whole, "-H", url, "-D", root, "-y", password]
     subprocess.run(words, check=True)
     took = time.monotonic() - begun
     stop.set()
-    other.join()
+    if not os.environ["ALONE"]:
+        other.join()
     server.send_signal(signal.SIGTERM)
     server.wait()
-    return took, waits
+    return took, waits or [0]
 
 
 figures = {}
