@@ -17,7 +17,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-people=100000 rounds=3 disk=build/bench-load-add program= other= alone=
+people=100000 rounds=3 disk=build/bench-load-add program= other=
+alone=
 while [ $# -gt 0 ]; do
     case $1 in
         --people) people=$2 ;;
