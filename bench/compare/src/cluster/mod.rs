@@ -135,6 +135,17 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
+/// Returns the medians of several runs: the rate, and the two times.
+fn middle_of(runs: &[Measured]) -> String {
+    let middle = |of: fn(&Measured) -> f64| median(runs.iter().map(of).collect());
+    format!(
+        "{:.0} /s, {:.1} and {:.1} ms",
+        middle(|run| run.rate),
+        middle(|run| milliseconds(run.p50)),
+        middle(|run| milliseconds(run.p99)),
+    )
+}
+
 fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
@@ -207,24 +218,12 @@ impl Run<'_> {
                 println!("{count} clients: {ours:?} {theirs:?}");
                 pairs.push((ours, theirs));
             }
-            let middle =
-                |of: fn(&(Measured, Measured)) -> f64| median(pairs.iter().map(of).collect());
             let row = |what: &str| format!("{what}, clients: {count}");
-            let text = format!(
-                "{:.0} /s, {:.1} and {:.1} ms",
-                middle(|pair| pair.0.rate),
-                middle(|pair| milliseconds(pair.0.p50)),
-                middle(|pair| milliseconds(pair.0.p99)),
-            );
-            self.put(row("updates, median and p99"), text);
-            let text = format!(
-                "{:.0} /s, {:.1} and {:.1} ms",
-                middle(|pair| pair.1.rate),
-                middle(|pair| milliseconds(pair.1.p50)),
-                middle(|pair| milliseconds(pair.1.p99)),
-            );
-            self.put(row("puts into the same etcd"), text);
-            let text = format!("{:.2}", middle(|pair| pair.0.rate / pair.1.rate));
+            let (ours, theirs): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+            self.put(row("updates, median and p99"), middle_of(&ours));
+            self.put(row("puts into the same etcd"), middle_of(&theirs));
+            let ratios = pairs.iter().map(|(ours, theirs)| ours.rate / theirs.rate);
+            let text = format!("{:.2}", median(ratios.collect()));
             self.put(row("ratio of the rates"), text);
         }
         Ok(())

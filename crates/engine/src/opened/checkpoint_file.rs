@@ -191,20 +191,29 @@ fn word(slot: &[u8], at: usize) -> Option<u64> {
 }
 
 /// The hash of no bytes.
-pub(super) const HASH_START: u64 = 0xCBF2_9CE4_8422_2325;
+const HASH_START: u64 = 0xCBF2_9CE4_8422_2325;
 
 /// Continues a hash with more bytes (FNV-1a, 64 bits). It tells torn from whole, not friend from
 /// foe.
-pub(super) fn hash(before: u64, bytes: &[u8]) -> u64 {
+fn hash(before: u64, bytes: &[u8]) -> u64 {
     let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
     bytes.iter().fold(before, add)
 }
 
 impl Checkpoint {
-    /// Returns the pages at the roots of its trees, as far as there are any.
-    pub(super) fn roots(meta: &Meta) -> impl Iterator<Item = Pgno> {
+    /// Describes the snapshot of a meta page, by the pages at the roots of its trees.
+    /// # Errors
+    /// Those of `page`, which returns a page.
+    pub(super) fn of<B: AsRef<[u8]>, E>(
+        meta: Meta,
+        page: impl Fn(Pgno) -> Result<B, E>,
+    ) -> Result<Checkpoint, E> {
         let roots = [meta.main.root, meta.free.root].into_iter();
-        roots.filter(|root| !root.is_none())
+        let mut roots = roots.filter(|root| !root.is_none());
+        let fingerprint = roots.try_fold(HASH_START, |sum, root| {
+            page(root).map(|page| hash(sum, page.as_ref()))
+        })?;
+        Ok(Checkpoint { meta, fingerprint })
     }
 }
 

@@ -24,13 +24,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use fulgurite_format::{META_PAGES, Meta, Txnid};
+use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 use fulgurite_os::platform::io;
 use fulgurite_os::platform::path::{Path, PathBuf};
 use fulgurite_os::platform::sync::{Mutex, MutexGuard, PoisonError};
 use fulgurite_os::{Access, DataFile, File, FileIdentity, FileRole};
 
-use super::checkpoint_file::{BOOT_MAX, Checkpoint, CheckpointFile, Description, HASH_START, hash};
+use super::checkpoint_file::{BOOT_MAX, Checkpoint, CheckpointFile, Description};
 use super::error::CheckpointProblem;
 use super::{OpenError, OpenOptions, files};
 use crate::boxed_error::BoxedError;
@@ -138,10 +138,7 @@ impl Opening<'_> {
         let mode = self.options.file_mode;
         let file = CheckpointFile::create(&path, mode, self.observer());
         let (mut file, before) = file.map_err(|error| self.file_error(error))?;
-        let checkpoint = Checkpoint {
-            meta: *base,
-            fingerprint: self.fingerprint(base).map_err(OpenError::file(self.path))?,
-        };
+        let checkpoint = self.checkpoint_of(base)?;
         self.sync_or_distrust(&mut file, before.checkpoint)?;
         let boot = boot_id(self.options);
         let description = Description {
@@ -196,8 +193,7 @@ impl Opening<'_> {
     /// Makes both meta pages those of the checkpoint.
     fn restore(&self, checkpoint: &Checkpoint) -> Result<(), OpenError> {
         let meta = &checkpoint.meta;
-        let found = self.fingerprint(meta);
-        if found.map_err(OpenError::file(self.path))? != checkpoint.fingerprint {
+        if self.checkpoint_of(meta)? != *checkpoint {
             return Err(self.problem(CheckpointProblem::Overwritten));
         }
         let older = Meta {
@@ -213,15 +209,15 @@ impl Opening<'_> {
         Ok(())
     }
 
-    fn fingerprint(&self, meta: &Meta) -> io::Result<u64> {
-        let mut sum = HASH_START;
-        for root in Checkpoint::roots(meta) {
+    /// Describes a snapshot as the data file has it.
+    fn checkpoint_of(&self, meta: &Meta) -> Result<Checkpoint, OpenError> {
+        let page = |root: Pgno| -> io::Result<Vec<u8>> {
             let mut page = vec![0; meta.page_size()];
             let at = root.0.saturating_mul(page.len() as u64);
             self.file.read_at(at, &mut page)?;
-            sum = hash(sum, &page);
-        }
-        Ok(sum)
+            Ok(page)
+        };
+        Checkpoint::of(*meta, page).map_err(OpenError::file(self.path))
     }
 
     fn is_alone(&self) -> bool {

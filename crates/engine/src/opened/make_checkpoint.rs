@@ -4,8 +4,7 @@
 use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::platform::sync::PoisonError;
 
-use super::Mapping;
-use super::checkpoint_file::{Checkpoint, HASH_START, hash};
+use super::checkpoint_file::Checkpoint;
 use super::checkpoints::{Checkpoints, take_slot};
 use super::shared::{ATTEMPTS, Shared};
 use crate::Error;
@@ -44,13 +43,11 @@ impl Shared {
         slot: Slot,
     ) -> Result<(Txnid, Slot), BoxedError> {
         let meta = self.pin_newest(lock, slot)?;
-        let checkpoint = Checkpoint {
-            meta,
-            fingerprint: fingerprint(self.mapping(), &meta)?,
-        };
         if checkpoints.last().txnid == meta.txnid {
             return Ok((meta.txnid, slot));
         }
+        let mapping = self.mapping();
+        let checkpoint = Checkpoint::of(meta, |root| mapping.run(root, mapping.page_size()))?;
         // Everything that the snapshot reaches was written before it was published.
         self.flush(true)?;
         let unused = checkpoints.describe(checkpoint, slot);
@@ -79,10 +76,4 @@ impl Shared {
             checkpoints.close();
         }
     }
-}
-
-fn fingerprint(mapping: &Mapping, meta: &Meta) -> Result<u64, BoxedError> {
-    Checkpoint::roots(meta).try_fold(HASH_START, |sum, root| {
-        Ok(hash(sum, mapping.run(root, mapping.page_size())?))
-    })
 }
