@@ -3,6 +3,8 @@
 //! Nothing is merged, and nothing is left out. An entry with another UUID or another number is a
 //! sign that the contents differ.
 
+use std::sync::Arc;
+
 use fulgurite_cluster::{Csn, Operator, Record, RecordKind, Value};
 use fulgurite_schema::{Attribute, AttributeDescription, CheckedEntry, Dn, Entry};
 use fulgurite_store::{
@@ -79,7 +81,7 @@ impl Replica<'_, '_> {
         let mut entry = Entry::new(dn);
         self.replay(record, &mut entry.attributes, effects)?;
         let checked = CheckedEntry::on_trust(entry, &self.core.schema);
-        Ok(self.writer.add(parent, &checked)?)
+        Ok(self.writer.add_shared(parent, &Arc::new(checked))?)
     }
 
     /// Changes the entry, which must be as the record says.

@@ -1,6 +1,7 @@
 //! Add (RFC 4511, section 4.7).
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use fulgurite_access::Rights;
 use fulgurite_ldap::{AddRequest, LdapResult, ResultCode};
@@ -98,7 +99,8 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
         checked.set_operational(schema, &description, vec![time]);
     }
     context.begin_change(None)?;
-    let added = context.writer.add(place.parent, &checked);
+    let checked = Arc::new(checked);
+    let added = context.writer.add_shared(place.parent, &checked);
     let id = added.map_err(|error| context.failed(&error))?;
     context.record_add(checked.entry());
     context.end_change(id)?;

@@ -13,6 +13,7 @@
 //! gram_lists  grams as numbers, to be sorted
 //! postings    reading chunks                pending     changes of an open transaction
 //!                                           added       those of new entries
+//!                                           key_thread  makes them for a large transaction
 //! ```
 //!
 //! One tree holds all indexes.
@@ -27,6 +28,7 @@ mod indexes;
 pub(crate) mod key;
 mod key_list;
 mod key_range;
+mod key_thread;
 mod kinds;
 mod pending;
 mod postings;

@@ -1,20 +1,25 @@
 //! Postings that an open write transaction has changed but not yet written.
 //!
 //! Some chunks (objectClass=person) change with every entry of a batch. Here their changes are
-//! collected, and each chunk is written once. Keys of new entries are only listed (`added`).
+//! collected, and each chunk is written once. Keys of new entries are only listed (`added`). In a
+//! large transaction another thread lists them (`key_thread`).
+
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::added::AddedPostings;
 use super::chunk_key;
 use super::entry_keys::KeyMaker;
+use super::indexes::Indexes;
 use super::key;
-use super::kinds::KeySink as _;
+use super::key_thread::KeyThread;
 use super::source::ValueSource;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset;
 use fulgurite::{Database, Edit, WriteTxn};
+use fulgurite_schema::{CheckedEntry, Schema};
 
 /// Number of changes beyond which they are written early, to bound memory.
 const CHANGES_MAX: usize = 400_000;
@@ -25,6 +30,10 @@ const ADDED_BYTES_MAX: usize = 64 << 20;
 /// Number of postings of a usual entry, for which memory is reserved.
 const ENTRY_POSTINGS: usize = 100;
 
+/// Number of new entries in a transaction beyond which another thread makes their keys. Tests have
+/// few entries.
+const THREAD_FROM: usize = if cfg!(test) { 3 } else { 256 };
+
 /// Changes by chunk key, in order. The last change of an id counts.
 #[derive(Debug, Default)]
 pub(crate) struct PendingPostings {
@@ -34,6 +43,10 @@ pub(crate) struct PendingPostings {
     changed_max: EntryId,
     /// Those of new entries, with greater ids than all changes before. So they come first.
     added: AddedPostings,
+    /// The number of entries whose keys are in `added`.
+    listed: usize,
+    /// The thread that has taken over.
+    thread: Option<KeyThread>,
     /// The key of the last change. Most keys of a large batch are known, and need no memory of
     /// theirs.
     key: Vec<u8>,
@@ -90,15 +103,41 @@ impl PendingPostings {
         entry: &dyn ValueSource,
         scratch: &mut Vec<u8>,
     ) {
-        // A deletion of the same transaction may have freed the id.
-        let is_newest = self.chunks.is_empty() || id > self.changed_max;
-        if let Some(mut added) = self.added.entry(id).filter(|_| is_newest) {
-            added.key(&key::all_entries());
-            return keys.emit(entry, &|_| true, scratch, &mut added);
+        if self.is_newest(id) && self.added.list(keys, id, entry, scratch) {
+            self.listed += 1;
+            return;
         }
         self.reserve_entry();
         self.change(&key::all_entries(), id, true);
         keys.each_key(entry, scratch, &mut |key| self.change(key, id, true));
+    }
+
+    /// As [`add_entry`](Self::add_entry), for an entry that another thread may read.
+    pub(crate) fn add_shared(
+        &mut self,
+        (indexes, schema): (&Arc<Indexes>, &Arc<Schema>),
+        id: EntryId,
+        entry: &Arc<CheckedEntry>,
+        scratch: &mut Vec<u8>,
+    ) {
+        if self.thread.is_none() && self.listed >= THREAD_FROM {
+            self.listed = 0;
+            self.thread = KeyThread::start(&mut self.added, indexes, schema);
+        }
+        let is_newest = self.is_newest(id);
+        match &mut self.thread {
+            Some(thread) if is_newest && thread.takes(id, indexes) => thread.add(id, entry),
+            _ => {
+                let keys = KeyMaker::new(indexes, schema);
+                self.add_entry(keys, id, entry.entry(), scratch);
+            }
+        }
+    }
+
+    /// Returns true if nothing has changed about the id before. A deletion of the same transaction
+    /// may have freed it.
+    fn is_newest(&self, id: EntryId) -> bool {
+        self.chunks.is_empty() || id > self.changed_max
     }
 
     /// Reserves memory for the postings of an added or deleted entry.
@@ -108,12 +147,13 @@ impl PendingPostings {
 
     /// Returns true if all changes are written.
     pub(crate) fn is_empty(&self) -> bool {
-        self.chunks.is_empty() && self.added.is_empty()
+        self.chunks.is_empty() && self.added.is_empty() && self.thread.is_none()
     }
 
     /// Returns true if it is time to write the changes.
     pub(crate) fn is_full(&self) -> bool {
-        self.changes >= CHANGES_MAX || self.added.bytes() >= ADDED_BYTES_MAX
+        let of_thread = self.thread.as_ref().map_or(0, KeyThread::bytes);
+        self.changes >= CHANGES_MAX || self.added.bytes() + of_thread >= ADDED_BYTES_MAX
     }
 
     /// Writes all changes, in key order.
@@ -130,7 +170,11 @@ impl PendingPostings {
                 })
             })
         };
-        self.added.drain(&mut write)?;
+        self.listed = 0;
+        if let Some(thread) = self.thread.take() {
+            thread.finish().each_chunk(&mut write)?;
+        }
+        self.added.take_sorted().each_chunk(&mut write)?;
         let mut chunks: Vec<_> = std::mem::take(&mut self.chunks).into_iter().collect();
         chunks.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         self.changes = 0;

@@ -1,11 +1,21 @@
 //! Adding an entry.
 
+use std::sync::Arc;
+
 use super::writer::{Writer, name_below};
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::index::{KeyMaker, ValueSource};
 use crate::record::{self, RecordSource};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
+
+/// The values of which the index keys of a new entry are made.
+#[derive(Clone, Copy)]
+pub(super) enum KeySource<'e> {
+    Values(&'e dyn ValueSource),
+    /// Another thread may make the keys.
+    Shared(&'e Arc<CheckedEntry>),
+}
 
 impl Writer<'_> {
     /// Adds an entry below `parent`; a top entry goes below [`EntryId::ROOT`].
@@ -14,11 +24,31 @@ impl Writer<'_> {
     /// a name that is no suffix, [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`]; the
     /// store is unchanged then.
     pub fn add(&mut self, parent: EntryId, entry: &CheckedEntry) -> Result<EntryId, StoreError> {
+        self.add_with_keys(parent, entry.entry(), KeySource::Values(entry.entry()))
+    }
+
+    /// As [`add`](Self::add), for an entry that another thread may read. In a transaction with
+    /// hundreds of them it makes their index keys meanwhile.
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_shared(
+        &mut self,
+        parent: EntryId,
+        entry: &Arc<CheckedEntry>,
+    ) -> Result<EntryId, StoreError> {
+        self.add_with_keys(parent, entry.entry(), KeySource::Shared(entry))
+    }
+
+    fn add_with_keys(
+        &mut self,
+        parent: EntryId,
+        entry: &Entry,
+        keys: KeySource<'_>,
+    ) -> Result<EntryId, StoreError> {
         self.check_not_poisoned()?;
-        let entry = entry.entry();
         let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
         self.check_name(parent, &entry.dn, rdn_normal)?;
-        let id = self.insert_entry(None, parent, (rdn_normal, rdn), entry)?;
+        let id = self.insert_entry(None, parent, (rdn_normal, rdn), (entry, keys))?;
         self.note_added(id);
         debug_assert_ne!(id, parent, "no entry is its own parent");
         Ok(id)
@@ -30,7 +60,7 @@ impl Writer<'_> {
         id: Option<EntryId>,
         parent: EntryId,
         (rdn_normal, rdn): (&str, &str),
-        entry: &Entry,
+        (entry, keys): (&Entry, KeySource<'_>),
     ) -> Result<EntryId, StoreError> {
         let attributes = self.number(entry)?;
         let mut encoded = std::mem::take(&mut self.record);
@@ -44,7 +74,7 @@ impl Writer<'_> {
         record::encode(&source, &mut encoded)?;
         self.view.store.check_size(&encoded)?;
         let id = id.map_or_else(|| self.next_id(), Ok)?;
-        self.insert_record_as(id, parent, rdn_normal, &encoded, entry)?;
+        self.insert_record_as(id, parent, rdn_normal, &encoded, keys)?;
         self.record = encoded;
         Ok(id)
     }
@@ -58,7 +88,8 @@ impl Writer<'_> {
         entry: &dyn ValueSource,
     ) -> Result<EntryId, StoreError> {
         let id = self.next_id()?;
-        self.insert_record_as(id, parent, rdn_normal, record, entry)?;
+        let keys = KeySource::Values(entry);
+        self.insert_record_as(id, parent, rdn_normal, record, keys)?;
         Ok(id)
     }
 
@@ -69,7 +100,7 @@ impl Writer<'_> {
         parent: EntryId,
         rdn_normal: &str,
         record: &[u8],
-        entry: &dyn ValueSource,
+        keys: KeySource<'_>,
     ) -> Result<(), StoreError> {
         debug_assert_ne!(id, EntryId::ROOT, "zero is no entry");
         debug_assert!(matches!(self.view.record(id), Ok(None)), "the id is free");
@@ -78,8 +109,16 @@ impl Writer<'_> {
             writer.put_record(id, record)?;
             writer.insert_name(parent, rdn_normal.as_bytes(), id)?;
             writer.counts.change(parent, 1, 1);
-            let keys = KeyMaker::new(&writer.view.indexes, &store.schema);
-            writer.postings.add_entry(keys, id, entry, &mut writer.key);
+            let (postings, indexes) = (&mut writer.postings, &writer.view.indexes);
+            match keys {
+                KeySource::Values(entry) => {
+                    let keys = KeyMaker::new(indexes, &store.schema);
+                    postings.add_entry(keys, id, entry, &mut writer.key);
+                }
+                KeySource::Shared(entry) => {
+                    postings.add_shared((indexes, &store.schema), id, entry, &mut writer.key);
+                }
+            }
             writer.flush_if_full()
         })
     }

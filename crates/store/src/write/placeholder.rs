@@ -1,5 +1,6 @@
 //! Entries that come out of order: placeholders for parents that come later, and given ids.
 
+use super::add::KeySource;
 use super::writer::{Writer, name_below};
 use crate::error::StoreError;
 use crate::ids::EntryId;
@@ -14,7 +15,9 @@ impl Writer<'_> {
         self.check_not_poisoned()?;
         let (rdn_normal, rdn) = name_below(dn, parent)?;
         self.check_name(parent, dn, rdn_normal)?;
-        self.insert_entry(None, parent, (rdn_normal, rdn), &Entry::new(dn.clone()))
+        let entry = Entry::new(dn.clone());
+        let keys = KeySource::Values(&entry);
+        self.insert_entry(None, parent, (rdn_normal, rdn), (&entry, keys))
     }
 
     /// Replaces a placeholder by its entry.
@@ -65,7 +68,8 @@ impl Writer<'_> {
         {
             return Err(StoreError::EntryExists(name()));
         }
-        self.insert_entry(Some(id), parent, (rdn_normal, rdn), entry)?;
+        let keys = KeySource::Values(entry);
+        self.insert_entry(Some(id), parent, (rdn_normal, rdn), (entry, keys))?;
         Ok(())
     }
 }

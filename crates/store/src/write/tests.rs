@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::testing::*;
 use crate::{EntryId, NameLookup, StoreError};
 use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Schema};
@@ -290,7 +292,10 @@ proptest! {
                 (0 | 4, None) => {
                     let entry = some_entry(&schema, &dn, seed);
                     if let Some(parent) = writer.find(&entry.entry().dn.parent().unwrap()).unwrap().entry() {
-                        writer.add(parent, &entry).unwrap();
+                        match seed % 3 {
+                            0 => writer.add(parent, &entry).unwrap(),
+                            _ => writer.add_shared(parent, &Arc::new(entry)).unwrap(),
+                        };
                     }
                 }
                 (1, Some(id)) => writer.modify(id, &some_entry(&schema, &dn, seed)).unwrap(),

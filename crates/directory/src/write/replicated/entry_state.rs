@@ -4,6 +4,8 @@
 //! gives a name to one entry only. The other entry waits under another name for its new state,
 //! or for its deletion. If clients may update the copy, states are [merged](super::merge).
 
+use std::sync::Arc;
+
 use fulgurite_ldap::ContentEntry;
 use fulgurite_ldap::control::EntryUuid;
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
@@ -78,9 +80,9 @@ impl Applier<'_, '_> {
             }
             self.park(holder)?;
         }
-        let checked = self.checked(entry)?;
+        let checked = Arc::new(self.checked(entry)?);
         let parent = self.parent_of(&dn, csn.as_bytes())?;
-        match self.writer.add(parent, &checked) {
+        match self.writer.add_shared(parent, &checked) {
             Ok(id) => {
                 self.log_add(id, checked.entry())?;
                 Ok(Some(id))
