@@ -13,6 +13,10 @@ use crate::remote::login::Login;
 /// Adds in flight of one connection at most. slapd allows 1000, ours too.
 const IN_FLIGHT_MAX: usize = 950;
 
+/// Adds in flight of all connections at most. Ours allows an identity 10,000
+/// (`limits.pending_identity`).
+const IN_FLIGHT_TOTAL: usize = 9_500;
+
 /// The answer to an add, with the key of its entry.
 pub(super) enum Outcome {
     Added(String),
@@ -39,15 +43,16 @@ impl Workers {
         count: usize,
         outcomes: &Sender<Outcome>,
     ) -> anyhow::Result<Workers> {
+        let in_flight_max = in_flight_max(count);
         let mut queues = Vec::with_capacity(count);
         for _ in 0..count {
             let client = login.connect()?;
-            let (queue, entries) = sync_channel(IN_FLIGHT_MAX);
+            let (queue, entries) = sync_channel(in_flight_max);
             let outcomes = outcomes.clone();
             thread::Builder::new()
                 .name("load".to_owned())
                 .spawn(move || {
-                    let mut connection = Connection::new(client);
+                    let mut connection = Connection::new(client, in_flight_max);
                     if let Err(error) = connection.run(&entries, &outcomes) {
                         // Without a receiver the command has ended already.
                         let _ = outcomes.send(Outcome::Lost(error));
@@ -73,13 +78,15 @@ struct Connection {
     client: Client,
     /// The entry of each request.
     in_flight: HashMap<u32, NewEntry>,
+    in_flight_max: usize,
 }
 
 impl Connection {
-    fn new(client: Client) -> Connection {
+    fn new(client: Client, in_flight_max: usize) -> Connection {
         Connection {
             client,
             in_flight: HashMap::new(),
+            in_flight_max,
         }
     }
 
@@ -113,7 +120,7 @@ impl Connection {
     /// Returns false if no more will come.
     fn fill(&mut self, entries: &Receiver<NewEntry>) -> anyhow::Result<bool> {
         let mut is_open = true;
-        while self.in_flight.len() < IN_FLIGHT_MAX {
+        while self.in_flight.len() < self.in_flight_max {
             let entry = if self.in_flight.is_empty() {
                 entries.recv().map_err(|_| TryRecvError::Disconnected)
             } else {
@@ -151,6 +158,11 @@ impl Connection {
     }
 }
 
+/// Returns the adds in flight of each of some connections.
+fn in_flight_max(connections: usize) -> usize {
+    IN_FLIGHT_MAX.min(IN_FLIGHT_TOTAL / connections.max(1))
+}
+
 fn outcome(entry: NewEntry, result: &LdapResult) -> Outcome {
     let text = || format!("{}: {}: {result}", entry.place, entry.dn());
     match result.code {
@@ -163,6 +175,20 @@ fn outcome(entry: NewEntry, result: &LdapResult) -> Outcome {
         _ => {
             let text = text();
             Outcome::Refused(entry.key, text)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_takes_the_adds_of_any_number_of_connections() {
+        for connections in 1..=64 {
+            let each = in_flight_max(connections);
+            assert!((100..1000).contains(&each), "{connections}: {each}");
+            assert!(each * connections < 10_000, "{connections}: {each}");
         }
     }
 }
