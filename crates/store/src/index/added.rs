@@ -265,7 +265,7 @@ mod tests {
                     entry.key(&listed);
                     expect(&listed);
                 }
-                if has_runs && id.0 % 3 == 0 {
+                if has_runs && id.0.is_multiple_of(3) {
                     added.sort_run();
                 }
             }

@@ -21,6 +21,9 @@ use fulgurite_schema::{CheckedEntry, Schema};
 /// Entries that the thread gets together.
 const BLOCK_ENTRIES: usize = 64;
 
+/// Bytes of entries in a block, beyond which it has no more. Waiting entries are in memory.
+const BLOCK_BYTES: usize = 64 << 10;
+
 /// Blocks that wait for the thread at most. Then the writer waits.
 const BLOCKS_MAX: usize = 16;
 
@@ -31,6 +34,7 @@ type Block = Vec<(EntryId, Arc<CheckedEntry>)>;
 #[derive(Debug)]
 pub(super) struct KeyThread {
     block: Block,
+    block_bytes: usize,
     blocks: SyncSender<Block>,
     /// The entry at position 0.
     base: EntryId,
@@ -65,6 +69,7 @@ impl KeyThread {
         let _ = taken.send(std::mem::take(added));
         Some(KeyThread {
             block: Vec::with_capacity(BLOCK_ENTRIES),
+            block_bytes: 0,
             blocks,
             base,
             indexes: Arc::clone(indexes),
@@ -78,15 +83,17 @@ impl KeyThread {
         Arc::ptr_eq(&self.indexes, indexes) && position(self.base, id).is_some()
     }
 
-    /// Hands over a new entry. It waits if the thread is far behind.
-    pub(super) fn add(&mut self, id: EntryId, entry: &Arc<CheckedEntry>) {
+    /// Hands over a new entry, with its size in bytes. It waits if the thread is far behind.
+    pub(super) fn add(&mut self, id: EntryId, entry: &Arc<CheckedEntry>, bytes: usize) {
         self.block.push((id, Arc::clone(entry)));
-        if self.block.len() >= BLOCK_ENTRIES {
+        self.block_bytes += bytes;
+        if self.block.len() >= BLOCK_ENTRIES || self.block_bytes >= BLOCK_BYTES {
             self.send();
         }
     }
 
     fn send(&mut self) {
+        self.block_bytes = 0;
         let next = Vec::with_capacity(BLOCK_ENTRIES);
         // Only a panic ends the thread before its sender is gone. `finish` passes it on.
         let _ = self.blocks.send(std::mem::replace(&mut self.block, next));

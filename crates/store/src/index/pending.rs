@@ -112,12 +112,12 @@ impl PendingPostings {
         keys.each_key(entry, scratch, &mut |key| self.change(key, id, true));
     }
 
-    /// As [`add_entry`](Self::add_entry), for an entry that another thread may read.
+    /// As [`add_entry`](Self::add_entry), for an entry of some bytes that another thread may read.
     pub(crate) fn add_shared(
         &mut self,
         (indexes, schema): (&Arc<Indexes>, &Arc<Schema>),
         id: EntryId,
-        entry: &Arc<CheckedEntry>,
+        (entry, bytes): (&Arc<CheckedEntry>, usize),
         scratch: &mut Vec<u8>,
     ) {
         if self.thread.is_none() && self.listed >= THREAD_FROM {
@@ -126,7 +126,9 @@ impl PendingPostings {
         }
         let is_newest = self.is_newest(id);
         match &mut self.thread {
-            Some(thread) if is_newest && thread.takes(id, indexes) => thread.add(id, entry),
+            Some(thread) if is_newest && thread.takes(id, indexes) => {
+                thread.add(id, entry, bytes);
+            }
             _ => {
                 let keys = KeyMaker::new(indexes, schema);
                 self.add_entry(keys, id, entry.entry(), scratch);

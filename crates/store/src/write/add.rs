@@ -116,7 +116,8 @@ impl Writer<'_> {
                     postings.add_entry(keys, id, entry, &mut writer.key);
                 }
                 KeySource::Shared(entry) => {
-                    postings.add_shared((indexes, &store.schema), id, entry, &mut writer.key);
+                    let (entry, source) = ((entry, record.len()), (indexes, &store.schema));
+                    postings.add_shared(source, id, entry, &mut writer.key);
                 }
             }
             writer.flush_if_full()
