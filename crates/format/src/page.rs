@@ -128,6 +128,19 @@ impl PageHeader {
         self.upper as usize
     }
 
+    /// Where the nodes of a page of `page_len` bytes are in it, or the items of a packed one.
+    #[must_use]
+    #[inline]
+    pub const fn entry_span(self, page_len: usize) -> (usize, usize) {
+        match self.kind {
+            PageKind::Packed(len) => {
+                let end = layout::HEADER_LEN + self.len() * len as usize;
+                (layout::HEADER_LEN, end)
+            }
+            PageKind::Branch | PageKind::Leaf => (self.nodes_at(), page_len),
+        }
+    }
+
     /// Returns the kind of the page.
     #[must_use]
     #[inline(always)]

@@ -78,6 +78,9 @@ impl CursorPosition {
             Edge::First
         });
         self.leaves_passed += core::mem::replace(&mut self.inner_leaves_passed, 1);
+        if step.forwards {
+            page_cursor.begin_prefetch_at_next_step();
+        }
         self.fast.values = page_cursor;
         self.fast.branch = lowest;
         self.fast.mode = FastMode::Tree;

@@ -12,7 +12,6 @@ pub(super) struct FastState {
     pub(super) mode: FastMode,
     pub(super) keys: PageCursor,
     pub(super) values: PageCursor,
-    pub(super) prefetch: PrefetchState,
     /// The branch above a leaf of values that was read last since the values were entered, and its
     /// checked header.
     pub(super) branch: (Pgno, PageHeader),
@@ -28,7 +27,6 @@ impl FastState {
         mode: FastMode::Off,
         keys: PageCursor::NONE,
         values: PageCursor::NONE,
-        prefetch: PrefetchState::Nothing,
         branch: FastState::NO_BRANCH,
         key_span: (0, 0),
     };
@@ -61,6 +59,7 @@ pub(super) struct PageCursor {
     /// The page, cut off after the last entry that a step may reach without prefetching more. See
     /// [`super::prefetch`].
     pub(super) near: PageHeader,
+    pub(super) prefetch: PrefetchState,
 }
 
 /// The part of the map that a walk has prefetched.
@@ -72,8 +71,9 @@ pub(super) enum PrefetchState {
     Entries(u32),
     /// The header of the next leaf.
     Head(Pgno),
-    /// The nodes of the next leaf, up to map offset `from`; those from there to `to` follow.
-    Nodes { from: usize, to: usize, part: usize },
+    /// The nodes of the next leaf, but for their last `lines` cache lines. They end at map offset
+    /// `to`, and `part` lines follow at a time.
+    Nodes { to: usize, lines: u16, part: u16 },
 }
 
 impl PageCursor {
@@ -83,6 +83,7 @@ impl PageCursor {
         index: 0,
         page: PageHeader::EMPTY,
         near: PageHeader::EMPTY,
+        prefetch: PrefetchState::Nothing,
     };
 
     /// Returns a position on entry 0 of a tree page that has entries.
@@ -96,6 +97,7 @@ impl PageCursor {
             index: 0,
             page,
             near: page,
+            prefetch: PrefetchState::Nothing,
         })
     }
 
@@ -112,6 +114,7 @@ impl PageCursor {
             index,
             page,
             near: page,
+            prefetch: PrefetchState::Nothing,
         }
     }
 
@@ -129,10 +132,11 @@ impl PageCursor {
 }
 
 impl PageCursor {
-    /// Returns the map offsets of the nodes, from the first one's cache line to the page's end.
-    pub(super) fn nodes(self) -> (usize, usize) {
-        let from = self.start + self.page.nodes_at();
-        (from & !(CACHE_LINE - 1), self.start + self.len as usize)
+    /// Returns the map offsets of the nodes or items, in whole cache lines.
+    pub(super) fn entries(self) -> (usize, usize) {
+        let (from, to) = self.page.entry_span(self.len as usize);
+        let from = (self.start + from) & !(CACHE_LINE - 1);
+        (from, (self.start + to).next_multiple_of(CACHE_LINE))
     }
 
     /// Prefetches entries, each up to the average length of the entries of this page.

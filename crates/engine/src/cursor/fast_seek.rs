@@ -5,7 +5,7 @@
 
 use fulgurite_format::{LexicalKey, Page, PageHeader, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
-use super::fast::{FastMode, FastState, PageCursor, PrefetchState};
+use super::fast::{FastMode, FastState, PageCursor};
 use super::position::{AtValue, State, TREE_OF_VALUES};
 use super::{CursorPosition, Record};
 use crate::KeyOrder;
@@ -39,9 +39,9 @@ impl CursorPosition {
         self.stand_on_page_cursor(PageCursor::of(window, down.pgno, down.page, index));
         if exactly {
             // A lookup of one key often ends there. So the first step prefetches, not the seek.
-            self.begin_prefetch_at_next_step();
+            self.fast.keys.begin_prefetch_at_next_step();
         } else {
-            self.begin_prefetch(window);
+            self.fast.keys.begin_prefetch(window, &self.path);
         }
         Some(record)
     }
@@ -90,7 +90,6 @@ impl CursorPosition {
         self.fast.key_span = self.fast.keys.span_of(keys.bytes, node.key);
         self.fast.mode = FastMode::Tree;
         self.fast.branch = FastState::NO_BRANCH;
-        self.fast.prefetch = PrefetchState::Nothing;
         Some((node.key, found.key))
     }
 

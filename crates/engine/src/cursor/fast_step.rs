@@ -76,7 +76,7 @@ impl CursorPosition {
                 let page_cursor = self.fast.values;
                 let index = step.from(page_cursor.index);
                 let value = page_cursor
-                    .page
+                    .near
                     .leaf_key(page_cursor.bytes(window)?, index)?;
                 let key = self.current_key(window)?;
                 self.fast.values.index = index;
@@ -269,11 +269,10 @@ impl CursorPosition {
         self.fast.values = values;
         self.fast.mode = lanes;
         self.fast.branch = FastState::NO_BRANCH;
-        self.fast.prefetch = PrefetchState::Nothing;
         if begins {
             // Prefetch from here on: the walk did not enter this leaf at its first entry, so
             // nothing prefetched it.
-            self.begin_prefetch(window);
+            self.fast.keys.begin_prefetch(window, &self.path);
         }
         Some(())
     }
@@ -288,7 +287,7 @@ impl CursorPosition {
         let record = self.enter_plain_entry(window, step, self.fast.keys, index)?;
         self.fast.keys.index = index;
         if step.forwards && index >= self.fast.keys.near.count() {
-            self.prefetch_more(window);
+            self.fast.keys.prefetch_more(window, &self.path);
         }
         Some(record)
     }
@@ -380,6 +379,7 @@ impl CursorPosition {
             index: 0,
             page,
             near: page,
+            prefetch: PrefetchState::Nothing,
         })
     }
 
@@ -395,7 +395,20 @@ impl CursorPosition {
             .leaf_key(page_cursor.bytes(window)?, index)?;
         let key = self.current_key(window)?;
         self.fast.values.index = index;
+        if index >= page_cursor.near.count() {
+            self.prefetch_values(window, step.forwards);
+        }
         Some((key, value))
+    }
+
+    /// Prefetches more on a walk forwards. A walk backwards has the whole page near.
+    #[inline(never)]
+    fn prefetch_values(&mut self, window: Window<'_>, forwards: bool) {
+        let values = &mut self.fast.values;
+        match self.inner.as_deref() {
+            Some((_, path)) if forwards => values.prefetch_more(window, path),
+            _ => values.near = values.page,
+        }
     }
 
     #[inline(always)]
@@ -428,7 +441,9 @@ impl CursorPosition {
         self.fast.keys = sibling.page_cursor;
         self.fast.keys.index = index;
         if step.forwards {
-            self.prefetch_after_crossing(window, &sibling.link);
+            self.fast
+                .keys
+                .prefetch_after_crossing(window, &sibling.link);
         } else {
             sibling.expect_next(window, ALL_LINES);
         }
@@ -452,7 +467,11 @@ impl CursorPosition {
         let bytes = page_cursor.bytes(window)?;
         let value = page_cursor.page.leaf_key(bytes, page_cursor.index)?;
         sibling.go(path);
-        sibling.expect_next(window, ALL_LINES);
+        if forwards {
+            page_cursor.prefetch_after_crossing(window, &sibling.link);
+        } else {
+            sibling.expect_next(window, ALL_LINES);
+        }
         self.inner_leaves_passed += 1;
         self.fast.values = page_cursor;
         Some(value)
