@@ -206,6 +206,12 @@ impl<'a> Page<'a> {
     /// # Errors
     /// As [`Page::parse`]; the page number means nothing here.
     pub fn parse_sub(bytes: &'a [u8]) -> Result<Page<'a>, Malformed> {
+        Self::parse_sub_inline(bytes)
+    }
+
+    /// As [`Page::parse_sub`], without a call.
+    #[inline(always)]
+    pub(crate) fn parse_sub_inline(bytes: &'a [u8]) -> Result<Page<'a>, Malformed> {
         const PACKED: u16 = PageFlags::LEAF | PageFlags::SUB_PAGE | PageFlags::PACKED;
         const NODES: u16 = PageFlags::LEAF | PageFlags::SUB_PAGE;
         let flags = u16_at(bytes, layout::FLAGS_AT).ok_or(Malformed::Truncated)?;

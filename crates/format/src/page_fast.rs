@@ -3,9 +3,17 @@
 
 use crate::checks::{holds, present};
 use crate::node::plain_key_len;
-use crate::{LeafNode, NodeFlags, PageHeader, PageKind, Pgno, layout};
+use crate::{LeafNode, NodeFlags, Page, PageHeader, PageKind, Pgno, layout};
 
 impl PageHeader {
+    /// Checks the header of a sub-page, as [`Page::parse_sub`] does.
+    #[must_use]
+    #[inline(always)]
+    pub fn of_sub_page(bytes: &[u8]) -> Option<PageHeader> {
+        let page = Page::parse_sub_inline(bytes).ok()?;
+        Some(page.header())
+    }
+
     /// Returns key and value of entry `index` of a leaf. The entry is sound and has one value, in
     /// the page.
     #[must_use]
@@ -121,7 +129,7 @@ impl PageHeader {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Page, PageMut};
+    use crate::PageMut;
 
     use super::*;
 

@@ -16,15 +16,14 @@ use crate::value;
 const LEVELS: usize = 4;
 
 impl CursorPosition {
-    /// Goes to the first or last value of a key. `record` is the tree record in the key's node,
-    /// which is in the page of `keys`.
+    /// Goes to the first or last value of a key. `record` is the tree record in the
+    /// current key's node.
     ///
     /// On `None` nothing has changed: the cursor is on the key it came from.
     pub(super) fn enter_tree<'t>(
         &mut self,
         window: Window<'t>,
         step: FastStep,
-        keys: PageCursor,
         record: &[u8],
     ) -> Option<&'t [u8]> {
         if !self.has_values {
@@ -32,7 +31,7 @@ impl CursorPosition {
         }
         // All value trees of a database share order and leaf kind. The tree entered last has them.
         let (before, _) = self.inner.as_deref()?;
-        let record = read_record(window, keys, record)?;
+        let record = read_record(window, self.fast.keys.start, record)?;
         let leaf = value::inner_leaf_like(before, &record)?;
         let branches = usize::from(record.depth) - 1;
         let mut steps = [Step {
@@ -89,11 +88,11 @@ impl CursorPosition {
 }
 
 /// Reads the record of a value tree. Returns `None` for an empty tree. It does so too if the root
-/// is the page of its key, which would be a cycle.
+/// is the page of its key, which would be a cycle. That page begins at offset `keys` of the map.
 #[inline(always)]
-fn read_record(window: Window<'_>, keys: PageCursor, record: &[u8]) -> Option<TreeRecord> {
+fn read_record(window: Window<'_>, keys: usize, record: &[u8]) -> Option<TreeRecord> {
     let record = TreeRecord::read(record.first_chunk::<TREE_RECORD_LEN>()?)?;
     let last = Pgno(window.pages().checked_sub(1)?);
     record.check(last).ok()?;
-    (record.depth > 0 && window.start_of(record.root) != keys.start).then_some(record)
+    (record.depth > 0 && window.start_of(record.root) != keys).then_some(record)
 }

@@ -125,7 +125,7 @@ impl PageCursor {
 
     /// Returns where in the map a part of this page is, as offset and length.
     #[inline(always)]
-    pub(super) fn span_of(self, bytes: &[u8], part: &[u8]) -> (usize, u32) {
+    pub(super) fn span_of(&self, bytes: &[u8], part: &[u8]) -> (usize, u32) {
         let offset = part.as_ptr().addr() - bytes.as_ptr().addr();
         (self.start + offset, part.len() as u32)
     }

@@ -246,7 +246,7 @@ impl CursorPosition {
                 let bytes = keys.bytes(window)?;
                 let node = keys.page.leaf_entry(bytes, keys.index)?;
                 let mut values =
-                    self.page_cursor_of_sub_page(keys, bytes, node.data, node.flags)?;
+                    self.page_cursor_of_sub_page(&keys, bytes, node.data, node.flags)?;
                 values.index = u32::try_from(index).ok()?;
                 self.fast.key_span = keys.span_of(bytes, node.key);
                 (FastMode::SubPage, values)
@@ -280,75 +280,69 @@ impl CursorPosition {
     /// Steps to the neighbouring key.
     #[inline(always)]
     fn step_key<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
-        let index = step.from(self.fast.keys.index);
+        let before = self.fast.keys.index;
+        let index = step.from(before);
         if index >= self.fast.keys.page.count() {
             return self.cross_to_keys(window, step);
         }
-        let record = self.enter_plain_entry(window, step, self.fast.keys, index)?;
         self.fast.keys.index = index;
+        // First, so that the record is returned as it comes.
         if step.forwards && index >= self.fast.keys.near.count() {
             self.fast.keys.prefetch_more(window, &self.path);
         }
-        Some(record)
+        let record = self.enter_key_fast(window, step);
+        if record.is_none() {
+            self.fast.keys.index = before;
+        }
+        record
     }
 
-    /// Returns the record of a leaf entry and enters it. Without duplicates, this is one look at
-    /// the node.
+    /// Returns the record of the current key, and enters its values. Without duplicates, this is
+    /// one look at the node.
     #[inline(always)]
-    fn enter_plain_entry<'t>(
-        &mut self,
-        window: Window<'t>,
-        step: FastStep,
-        page_cursor: PageCursor,
-        index: u32,
-    ) -> Option<Record<'t>> {
+    fn enter_key_fast<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+        let keys = &self.fast.keys;
         if !self.has_values
-            && let Some(bytes) = page_cursor.bytes(window)
-            && let Some(record) = page_cursor.page.plain_entry(bytes, index)
+            && let Some(bytes) = keys.bytes(window)
+            && let Some(record) = keys.page.plain_entry(bytes, keys.index)
         {
             self.fast.mode = FastMode::Keys;
             return Some(record);
         }
-        self.enter_entry(window, step, page_cursor, index)
+        self.enter_any_key(window, step)
     }
 
-    /// Returns the record of any leaf entry that the fast path can enter.
+    /// As [`CursorPosition::enter_key_fast`], of any key that the fast path can enter.
     #[inline(never)]
-    fn enter_entry<'t>(
-        &mut self,
-        window: Window<'t>,
-        step: FastStep,
-        page_cursor: PageCursor,
-        index: u32,
-    ) -> Option<Record<'t>> {
-        let bytes = page_cursor.bytes(window)?;
-        let node = page_cursor.page.leaf_entry(bytes, index)?;
-        if node.flags.0 == TREE_OF_VALUES {
-            let value = self.enter_tree(window, step, page_cursor, node.data)?;
-            self.fast.key_span = page_cursor.span_of(bytes, node.key);
-            return Some((node.key, value));
+    fn enter_any_key<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+        let keys = &self.fast.keys;
+        let bytes = keys.bytes(window)?;
+        let node = keys.page.leaf_entry(bytes, keys.index)?;
+        if node.flags.0 == 0 {
+            self.fast.mode = FastMode::Keys;
+            return Some((node.key, node.data));
         }
-        if node.flags.0 != 0 {
+        let key_span = keys.span_of(bytes, node.key);
+        let value = if node.flags.0 == TREE_OF_VALUES {
+            self.enter_tree(window, step, node.data)?
+        } else {
             // Flags of a named database or of an overflow value fail here: the slow path reads
             // those.
-            let value = self.enter_sub_page(step, page_cursor, bytes, node.data, node.flags)?;
-            self.fast.key_span = page_cursor.span_of(bytes, node.key);
-            return Some((node.key, value));
-        }
-        self.fast.mode = FastMode::Keys;
-        Some((node.key, node.data))
+            self.enter_sub_page(step, bytes, node.data, node.flags)?
+        };
+        self.fast.key_span = key_span;
+        Some((node.key, value))
     }
 
     #[inline]
     fn enter_sub_page<'t>(
         &mut self,
         step: FastStep,
-        page_cursor: PageCursor,
         bytes: &[u8],
         data: &'t [u8],
         flags: NodeFlags,
     ) -> Option<&'t [u8]> {
-        let mut values = self.page_cursor_of_sub_page(page_cursor, bytes, data, flags)?;
+        let mut values = self.page_cursor_of_sub_page(&self.fast.keys, bytes, data, flags)?;
         values.index = step.first_index(values.page);
         let value = values.page.leaf_key(data, values.index)?;
         self.fast.values = values;
@@ -360,7 +354,7 @@ impl CursorPosition {
     #[inline]
     fn page_cursor_of_sub_page(
         &self,
-        page_cursor: PageCursor,
+        keys: &PageCursor,
         bytes: &[u8],
         data: &[u8],
         flags: NodeFlags,
@@ -368,11 +362,11 @@ impl CursorPosition {
         if flags.0 != NodeFlags::DUPLICATES || !self.has_values {
             return None;
         }
-        let page = Page::parse_sub(data).ok()?.header();
+        let page = PageHeader::of_sub_page(data)?;
         if page.is_empty() || (page.kind() != PageKind::Leaf) != self.has_fixed_values {
             return None;
         }
-        let (start, len) = page_cursor.span_of(bytes, data);
+        let (start, len) = keys.span_of(bytes, data);
         Some(PageCursor {
             start,
             len,
@@ -434,12 +428,15 @@ impl CursorPosition {
     fn cross_to_keys<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
         self.check_leaf_count(window, step.forwards)?;
         let sibling = SiblingLeaf::of(window, &self.path, PageKind::Leaf, step.forwards)?;
-        let index = step.first_index(sibling.page_cursor.page);
-        let record = self.enter_plain_entry(window, step, sibling.page_cursor, index)?;
+        let before = self.fast.keys;
+        self.fast.keys = sibling.page_cursor;
+        self.fast.keys.index = step.first_index(sibling.page_cursor.page);
+        let Some(record) = self.enter_key_fast(window, step) else {
+            self.fast.keys = before;
+            return None;
+        };
         self.leaves_passed += 1 + core::mem::take(&mut self.inner_leaves_passed);
         sibling.go(&mut self.path);
-        self.fast.keys = sibling.page_cursor;
-        self.fast.keys.index = index;
         if step.forwards {
             self.fast
                 .keys
