@@ -150,6 +150,47 @@ mod tests {
     }
 
     #[test]
+    fn entries_are_the_items_of_a_packed_page_and_the_nodes_of_another() {
+        let mut bytes = vec![0; 4096];
+        let nothing = || crate::NodeValue::Data(b"", NodeFlags(0));
+        let kind = PageKind::Packed(8);
+        let mut page = PageMut::initialise(&mut bytes, Pgno(7), kind);
+        for index in 0..3 {
+            assert!(page.insert(index, b"8 bytes!", nothing()).unwrap());
+        }
+        let packed = Page::parse(&bytes, Pgno(7), kind).unwrap();
+        assert_eq!(packed.header().entry_span(4096), (16, 16 + 3 * 8));
+
+        let mut page = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
+        assert!(page.insert(0, b"8 bytes!", nothing()).unwrap());
+        let leaf = Page::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
+        assert_eq!(leaf.header().entry_span(4096), (4096 - 16, 4096));
+    }
+
+    #[test]
+    fn a_sub_page_has_the_same_header_on_both_paths() {
+        // The flags of sub-pages and of others, bounds within the sub-page and outside.
+        for flags in [0x42_u16, 0x62, 0x02, 0x01, 0] {
+            for (pad, lower, upper) in [(0, 16, 64), (8, 20, 64), (8, 18, 16), (3, 17, 99)] {
+                let mut bytes = vec![0; 64];
+                for (at, word) in [
+                    (layout::PAD_AT, pad),
+                    (layout::FLAGS_AT, flags),
+                    (layout::LOWER_AT, lower),
+                    (layout::UPPER_AT, upper),
+                ] {
+                    bytes[at..at + 2].copy_from_slice(&u16::to_le_bytes(word));
+                }
+                for len in [0, 11, 15, 40, 64] {
+                    let part = &bytes[..len];
+                    let full = Page::parse_sub(part).ok().map(|page| page.header());
+                    assert_eq!(PageHeader::of_sub_page(part), full);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn fast_access_agrees_with_checked_access_or_finds_nothing() {
         let mut bytes = vec![0; 4096];
         let pgno = Pgno(7);
