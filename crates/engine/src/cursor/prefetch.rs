@@ -13,7 +13,7 @@
 //! whole page at once stalls it. A scan of values that did so took half as long again.
 
 use fulgurite_format::{PageKind, Pgno};
-use fulgurite_os::{CACHE_LINE, prefetch_first_lines, prefetch_lines};
+use fulgurite_os::{CACHE_LINE, prefetch_first_lines};
 
 use super::fast::{PageCursor, PrefetchState};
 use super::sibling::SiblingLink;
@@ -24,8 +24,8 @@ use crate::tree::Path;
 const ENTRIES: u32 = 12;
 /// Entries left in a leaf at which the walk is expected to reach the next leaf.
 const NEARLY_DONE: u32 = 8;
-/// Bytes of a page that hold its header and, mostly, its entry offsets.
-const HEAD_LEN: usize = 2 * CACHE_LINE;
+/// Cache lines of a page that hold its header and, mostly, its entry offsets.
+const HEAD_LINES: usize = 2;
 /// Parts in which a page is prefetched, spread over the entries of the leaf before it. More parts
 /// take more instructions, and are no faster.
 const PARTS: u32 = 2;
@@ -45,8 +45,8 @@ impl PageCursor {
 
     /// Continues after the walk has crossed to the first entry of this leaf.
     pub(super) fn prefetch_after_crossing(&mut self, window: Window<'_>, link: &SiblingLink) {
-        if let Some(bytes) = link.after_next.and_then(|page| window.page(page)) {
-            prefetch_lines(head_of(bytes));
+        if let Some(after_next) = link.after_next {
+            prefetch_head(window, after_next);
         }
         if let Some(next) = link.next {
             self.prefetch_leaf(window, next, self.page.count() - 1);
@@ -96,9 +96,7 @@ impl PageCursor {
         let link = SiblingLink::of(window, path, true);
         self.prefetch = link.map_or(PrefetchState::Nothing, |link| {
             for page in [Some(link.leaf), link.next].into_iter().flatten() {
-                if let Some(bytes) = window.page(page) {
-                    prefetch_lines(head_of(bytes));
-                }
+                prefetch_head(window, page);
             }
             PrefetchState::Head(link.leaf)
         });
@@ -129,7 +127,9 @@ impl PageCursor {
     }
 }
 
-/// Returns the start of a page: its header and, mostly, its entry offsets.
-fn head_of(bytes: &[u8]) -> &[u8] {
-    bytes.get(..HEAD_LEN).unwrap_or(bytes)
+/// Prefetches the start of a page: its header and, mostly, its entry offsets.
+fn prefetch_head(window: Window<'_>, page: Pgno) {
+    if let Some(bytes) = window.page(page) {
+        prefetch_first_lines(bytes, HEAD_LINES);
+    }
 }

@@ -25,7 +25,7 @@ pub(super) struct SiblingLink {
 }
 
 impl SiblingLink {
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn of(window: Window<'_>, path: &Path, forwards: bool) -> Option<SiblingLink> {
         let level = path.len().checked_sub(2)?;
         let step = path.step(level)?;
