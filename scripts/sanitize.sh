@@ -27,8 +27,9 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
 fi
 
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
-# The C library is loaded by name; the sanitizer it asks for is the test program's.
-export RUSTFLAGS="-Zsanitizer=$kind -Clink-arg=-Wl,--export-dynamic" RUSTDOCFLAGS="-Zsanitizer=$kind" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/$kind}
+# The C library is loaded by name; the sanitizer it asks for is the test program's. No other symbols
+# are exported: LMDB's calls of its own functions would go to those of the same name in a test.
+export RUSTFLAGS="-Zsanitizer=$kind -Clink-arg=-Wl,--export-dynamic-symbol=__*san_*" RUSTDOCFLAGS="-Zsanitizer=$kind" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/$kind}
 # A mistake in a child process must end it too, and be told from an ordinary failure.
 supp=$PWD/scripts/sanitize
 export TSAN_OPTIONS="suppressions=$supp.thread.supp:die_after_fork=0:exitcode=66:second_deadlock_stack=1"
