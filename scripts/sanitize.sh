@@ -28,7 +28,7 @@ fi
 
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
 # The C library is loaded by name; the sanitizer it asks for is the test program's. No other symbols
-# are exported: LMDB's calls of its own functions would go to those of the same name in a test.
+# are exported. Else the real LMDB would call the functions of ours that a test is linked with.
 export RUSTFLAGS="-Zsanitizer=$kind -Clink-arg=-Wl,--export-dynamic-symbol=__*san_*" RUSTDOCFLAGS="-Zsanitizer=$kind" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/$kind}
 # A mistake in a child process must end it too, and be told from an ordinary failure.
 supp=$PWD/scripts/sanitize

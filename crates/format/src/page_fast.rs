@@ -172,7 +172,7 @@ mod tests {
         // The flags of sub-pages and of others, bounds within the sub-page and outside.
         for flags in [0x42_u16, 0x62, 0x02, 0x01, 0] {
             for (pad, lower, upper) in [(0, 16, 64), (8, 20, 64), (8, 18, 16), (3, 17, 99)] {
-                let mut bytes = vec![0; 64];
+                let mut bytes = [0; 64];
                 for (at, word) in [
                     (layout::PAD_AT, pad),
                     (layout::FLAGS_AT, flags),

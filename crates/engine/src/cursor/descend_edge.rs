@@ -16,8 +16,7 @@ use crate::value;
 const LEVELS: usize = 4;
 
 impl CursorPosition {
-    /// Goes to the first or last value of a key. `record` is the tree record in the
-    /// current key's node.
+    /// Goes to the first or last value of the current key. `record` is the tree record in its node.
     ///
     /// On `None` nothing has changed: the cursor is on the key it came from.
     pub(super) fn enter_tree<'t>(
@@ -88,7 +87,7 @@ impl CursorPosition {
 }
 
 /// Reads the record of a value tree. Returns `None` for an empty tree. It does so too if the root
-/// is the page of its key, which would be a cycle. That page begins at offset `keys` of the map.
+/// is the page of its key, which would be a cycle. `keys` is the map offset of that page.
 #[inline(always)]
 fn read_record(window: Window<'_>, keys: usize, record: &[u8]) -> Option<TreeRecord> {
     let record = TreeRecord::read(record.first_chunk::<TREE_RECORD_LEN>()?)?;
