@@ -399,6 +399,59 @@ fn backups_of_another_environment_are_not_continued() {
     assert_eq!(save(&dir, &scratch.join("elsewhere")), Some(13));
 }
 
+/// A power loss takes the snapshot of the newest backup. The same number of other transactions
+/// follows, with trees of the same shape: the next backups have these.
+#[test]
+fn backups_go_on_after_a_power_loss_leads_back_to_a_checkpoint() {
+    let scratch = Scratch::new("backup-checkpoint");
+    let (dir, to) = (scratch.join("env"), scratch.join("backups"));
+    fs::create_dir_all(&dir).expect("a directory");
+    let open = |boot: &[u8]| {
+        let options = Environment::options().checkpoints(true).boot_id(boot);
+        options.open(&dir).expect("open")
+    };
+    let commit = |environment: &Environment, value: u8| {
+        let mut txn = environment.write().expect("the writer");
+        for key in 0..100_u32 {
+            txn.put(Database::MAIN, &key.to_be_bytes(), &[value; 300])
+                .expect("put");
+        }
+        txn.commit().expect("commit");
+    };
+    let mut restores = 0;
+    let mut holds = |value: u8| {
+        restores += 1;
+        let restored = scratch.join(&format!("restored-{restores}"));
+        bring_back(&to, &restored, None).expect("restore");
+        let environment = Environment::options().open(&restored).expect("open");
+        let txn = environment.read().expect("a snapshot");
+        let found = txn.get(Database::MAIN, &7_u32.to_be_bytes());
+        assert_eq!(found.expect("get"), Some(&[value; 300][..]));
+    };
+    let mut environment = open(b"1");
+    for turn in [2, 3] {
+        commit(&environment, 10 * turn);
+        environment.checkpoint().expect("a checkpoint");
+        commit(&environment, 10 * turn + 1);
+        commit(&environment, 10 * turn + 2);
+        save(&dir, &to).expect("a backup of what is lost");
+        holds(10 * turn + 2);
+        environment.close_as_if_killed();
+        environment = open(&[turn]);
+        // One of them at the checkpoint itself.
+        if turn == 3 {
+            save(&dir, &to).expect("a backup of the checkpoint");
+            holds(30);
+        }
+        commit(&environment, 10 * turn + 3);
+        commit(&environment, 10 * turn + 4);
+        save(&dir, &to).expect("a backup of what came instead");
+        holds(10 * turn + 4);
+        assert_eq!(save(&dir, &to), None, "nothing has changed");
+    }
+    verify_backups(&to, &mut quiet).expect("all are sound");
+}
+
 #[test]
 fn an_increment_holds_the_changed_pages_only() {
     let scratch = Scratch::new("backup-small");

@@ -85,6 +85,27 @@ fn a_power_loss_leads_back_to_the_checkpoint() {
     assert_eq!(found(&open(path, NEXT_BOOT)), 12);
 }
 
+/// A backup may have the transactions that a power loss has taken.
+#[test]
+fn no_transaction_id_is_used_twice() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut used = Vec::new();
+    for boot in [FIRST_BOOT, NEXT_BOOT, FIRST_BOOT, NEXT_BOOT] {
+        let environment = open(directory.path(), boot);
+        used.push(environment.read().unwrap().id());
+        for number in 0..10 {
+            commit(&environment, number);
+            used.push(environment.read().unwrap().id());
+        }
+        environment.close_as_if_killed();
+    }
+    assert!(
+        used.is_sorted_by(|before, after| before < after),
+        "{used:?}"
+    );
+    check(directory.path());
+}
+
 /// Without a boot id there is no telling, so the checkpoint counts.
 #[test]
 fn an_unknown_boot_is_another_one() {

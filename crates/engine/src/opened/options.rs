@@ -120,6 +120,9 @@ impl OpenOptions {
     /// says which of the two it was. Its name is `checkpoint.mdb`. With
     /// [`OpenOptions::no_subdir`] it is that of the data file with `-checkpoint` appended.
     ///
+    /// A power loss takes transactions that a program may have read, such as a backup. Their ids
+    /// are not used again: the checkpoint gets an id that is higher by 2^40.
+    ///
     /// Pages of the checkpoint are not reused before the next one. So the file grows by what is
     /// changed between two checkpoints.
     ///

@@ -45,6 +45,8 @@ pub(super) struct Start<'d> {
     pub(super) description: Option<&'d [u8]>,
 }
 
+/// The distance of the ids of transactions before and after a power loss, with checkpoints.
+const LOST_IDS_MAX: u64 = 1 << 40;
 /// A sector whose content on the file is unknown.
 const UNKNOWN: ContentId = ContentId::MAX;
 
@@ -220,7 +222,9 @@ fn examine(
         Err(error) => return Outcome::Damaged(format!("read: {error}")),
     };
     let is_it = |snapshot: &Committed| snapshot.content == found;
-    let same_id = |snapshot: &Committed| snapshot.txnid == txnid && is_it(snapshot);
+    // A power loss adds to the id of a checkpoint. Histories are shorter than that.
+    let id_before = txnid % LOST_IDS_MAX;
+    let same_id = |snapshot: &Committed| snapshot.txnid == id_before && is_it(snapshot);
     let known = snapshots.iter().position(same_id);
     let snapshot = match known.or_else(|| snapshots.iter().rposition(is_it)) {
         _ if is_unmade && txnid == 0 && found == 0 => return Outcome::Fresh,
