@@ -1,4 +1,4 @@
-//! Servers that are killed while clients write to all of them.
+//! Servers that are killed while clients write to all of them. Some lose their disk, too.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,18 @@ use crate::replication::node as peers;
 pub(super) trait Trio {
     fn ports(&self) -> [u16; 3];
     fn kill(&mut self, at: usize) -> anyhow::Result<()>;
+    /// Removes the databases of a server that does not run.
+    fn lose_disk(&mut self, at: usize) -> anyhow::Result<()>;
     fn start(&mut self, at: usize) -> anyhow::Result<()>;
+}
+
+/// The fate of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It comes back with its databases.
+    Killed,
+    /// It comes back without any, and copies those of the others.
+    DiskLost,
 }
 
 impl Trio for [node::Node; 3] {
@@ -25,6 +36,10 @@ impl Trio for [node::Node; 3] {
 
     fn kill(&mut self, at: usize) -> anyhow::Result<()> {
         self[at].kill()
+    }
+
+    fn lose_disk(&mut self, at: usize) -> anyhow::Result<()> {
+        self[at].lose_disk()
     }
 
     fn start(&mut self, at: usize) -> anyhow::Result<()> {
@@ -41,6 +56,10 @@ impl Trio for [peers::Node; 3] {
         self[at].kill()
     }
 
+    fn lose_disk(&mut self, at: usize) -> anyhow::Result<()> {
+        self[at].lose_disk()
+    }
+
     fn start(&mut self, at: usize) -> anyhow::Result<()> {
         self[at].start()
     }
@@ -54,6 +73,8 @@ pub(super) struct Losses {
     pub(super) without: usize,
     /// Acknowledged, and missing at a server after the killed one has come back.
     pub(super) after: usize,
+    /// Acknowledged, and missing at all servers then.
+    pub(super) gone: usize,
 }
 
 /// The time of clients before and after a kill.
@@ -62,7 +83,7 @@ const HALF: Duration = Duration::from_millis(1_500);
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Kills one server after another, and counts.
-pub(super) fn losses(trio: &mut dyn Trio, kills: usize) -> anyhow::Result<Losses> {
+pub(super) fn losses(trio: &mut dyn Trio, kills: usize, fate: Fate) -> anyhow::Result<Losses> {
     let mut losses = Losses::default();
     wait_equal(&trio.ports())?;
     for round in 0..kills {
@@ -72,7 +93,7 @@ pub(super) fn losses(trio: &mut dyn Trio, kills: usize) -> anyhow::Result<Losses
         let (killed, acknowledged) = thread::scope(|scope| {
             let is_over = &is_over;
             let writers = (0..3).map(|writer| {
-                let prefix = format!("r{round}-{writer}");
+                let prefix = format!("{fate:?}-{round}-{writer}");
                 scope.spawn(move || write(ports[writer], &prefix, is_over))
             });
             let writers: Vec<_> = writers.collect();
@@ -92,10 +113,15 @@ pub(super) fn losses(trio: &mut dyn Trio, kills: usize) -> anyhow::Result<Losses
             .map(|at| ports[at])
             .collect();
         losses.acknowledged += acknowledged.len();
-        losses.without += missing(&left, &acknowledged)?;
+        losses.without += missing(&left, &acknowledged)?.0;
+        if fate == Fate::DiskLost {
+            trio.lose_disk(victim)?;
+        }
         trio.start(victim)?;
-        losses.after += missing(&ports, &acknowledged)?;
-        println!("kill {}: {losses:?}", round + 1);
+        let (after, gone) = missing(&ports, &acknowledged)?;
+        losses.after += after;
+        losses.gone += gone;
+        println!("{fate:?} {}: {losses:?}", round + 1);
     }
     Ok(losses)
 }
@@ -133,7 +159,10 @@ fn write(port: u16, prefix: &str, is_over: &AtomicBool) -> Vec<String> {
 fn names(port: u16) -> anyhow::Result<BTreeSet<String>> {
     let mut client = node::connect(port)?;
     let found = client.search(SUFFIX, Scope::One, "(ou=*)", &["1.1"])?;
-    ensure!(found.result.is_success(), "the entries cannot be listed");
+    let code = found.result.code;
+    // A server without databases has no entry before it has copied one.
+    let is_answered = [ResultCode::Success, ResultCode::NoSuchObject].contains(&code);
+    ensure!(is_answered, "the entries cannot be listed: {}", code.name());
     Ok(found.entries.into_iter().map(|entry| entry.dn).collect())
 }
 
@@ -156,9 +185,14 @@ fn wait_equal(ports: &[u16]) -> anyhow::Result<Vec<BTreeSet<String>>> {
     }
 }
 
-/// Returns how many of these names a server lacks.
-fn missing(ports: &[u16], acknowledged: &BTreeSet<String>) -> anyhow::Result<usize> {
+/// Returns how many of these names a server lacks, and how many all of them lack.
+fn missing(ports: &[u16], acknowledged: &BTreeSet<String>) -> anyhow::Result<(usize, usize)> {
     let lists = wait_equal(ports)?;
-    let lacks = |name: &&String| !lists.iter().all(|list| list.contains(*name));
-    Ok(acknowledged.iter().filter(lacks).count())
+    let is_at_all = |name: &&String| lists.iter().all(|list| list.contains(*name));
+    let is_at_one = |name: &&String| lists.iter().any(|list| list.contains(*name));
+    let known = acknowledged.len();
+    Ok((
+        known - acknowledged.iter().filter(is_at_all).count(),
+        known - acknowledged.iter().filter(is_at_one).count(),
+    ))
 }

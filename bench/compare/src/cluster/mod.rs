@@ -3,6 +3,7 @@
 //! ```text
 //!   load -> join -> updates, in turn with etcd's puts -> reads, in turn with a single server
 //!        -> kills of the sequencer -> kills of each node, and of slapd's providers
+//!        -> updates of nodes with checkpoints, and of nodes in memory
 //! ```
 //!
 //! All processes share the machine and its disk. So ratios come from runs in turn, and times are
@@ -31,6 +32,7 @@ use crate::folders::Folders;
 use crate::replication::node as peers;
 use crate::workload::Medium;
 use clients::{Measured, describe, measure, percentile, puts, updates};
+use kills::{Fate, Trio};
 use node::{Node, SUFFIX};
 
 /// The amounts of a run.
@@ -48,7 +50,14 @@ pub(crate) struct ClusterArguments {
     /// Kills of each kind.
     #[arg(long, default_value_t = 9)]
     pub(crate) kills: usize,
-    /// These parts only: join, updates, reads, failover, kills, slapd, slapd-log.
+    /// Lost disks of each kind, next to the kills.
+    #[arg(long, default_value_t = 3)]
+    pub(crate) lost_disks: usize,
+    /// The time between two checkpoints.
+    #[arg(long, default_value = "30s")]
+    pub(crate) checkpoint_every: String,
+    /// These parts only: join, updates, reads, failover, kills, checkpoints, memory, slapd,
+    /// slapd-log.
     #[arg(long)]
     pub(crate) with: Vec<String>,
     /// Our program.
@@ -57,17 +66,22 @@ pub(crate) struct ClusterArguments {
     /// A folder on a disk.
     #[arg(long, default_value = "build/bench")]
     pub(crate) disk: PathBuf,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    pub(crate) memory: PathBuf,
     /// Where the report goes.
     #[arg(long, default_value = "build/bench")]
     pub(crate) out: PathBuf,
 }
 
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 9] = [
     "join",
     "updates",
     "reads",
     "failover",
     "kills",
+    "checkpoints",
+    "memory",
     "slapd",
     "slapd-log",
 ];
@@ -91,9 +105,9 @@ pub(crate) fn run(arguments: &ClusterArguments) -> anyhow::Result<()> {
     ensure!(arguments.with.iter().all(known), "--with names a part");
     ensure!(arguments.program.exists(), "there is no program of ours");
     let project = std::env::current_dir()?;
-    let folders = Folders::new(&arguments.disk, &arguments.disk)?;
+    let folders = Folders::new(&arguments.memory, &arguments.disk)?;
     let mut circumstances =
-        crate::machine::circumstances(&project, &arguments.disk, &arguments.disk);
+        crate::machine::circumstances(&project, &arguments.memory, &arguments.disk);
     circumstances.push(("etcd".to_owned(), etcd_version()?));
     let slapd = crate::machine::server_version("slapd", &project);
     circumstances.push(("slapd".to_owned(), slapd));
@@ -162,22 +176,74 @@ impl Run<'_> {
         self.rows.push((row, value));
     }
 
-    fn node(&mut self) -> anyhow::Result<Node> {
-        Node::new(&self.arguments.program, self.folders.fresh(Medium::Disk)?)
+    fn node(&mut self, medium: Medium) -> anyhow::Result<Node> {
+        Node::new(&self.arguments.program, self.folders.fresh(medium)?)
     }
 
     /// Measures three nodes of ours.
     fn ours(&mut self) -> anyhow::Result<()> {
-        let ours = ["join", "updates", "reads", "failover", "kills"];
-        if !ours.iter().any(|part| self.wants(part)) {
+        if PARTS
+            .iter()
+            .all(|part| part.starts_with("slapd") || !self.wants(part))
+        {
             return Ok(());
         }
         let people = self.arguments.people;
         let ldif = self.folders.fresh(Medium::Disk)?.join("people.ldif");
         DataSet::People.write(people, &mut BufWriter::new(File::create(&ldif)?))?;
+        let on_disk = [
+            "join",
+            "updates",
+            "reads",
+            "failover",
+            "kills",
+            "checkpoints",
+        ];
+        if on_disk.iter().any(|part| self.wants(part)) {
+            self.on_disk(&ldif)?;
+        }
+        if self.wants("memory") {
+            let etcd = Etcd::plain(3, &[]);
+            let nodes = self.three(&etcd, &ldif, Medium::Memory)?;
+            self.updates("stores in memory", &nodes, &etcd)?;
+        }
+        Ok(())
+    }
+
+    fn on_disk(&mut self, ldif: &Path) -> anyhow::Result<()> {
         let etcd = Etcd::plain(3, &[]);
-        let mut nodes = [self.node()?, self.node()?, self.node()?];
-        nodes[0].load(&ldif)?;
+        let mut nodes = self.three(&etcd, ldif, Medium::Disk)?;
+        if self.wants("updates") {
+            self.updates("a flush of each batch", &nodes, &etcd)?;
+        }
+        if self.wants("reads") {
+            self.reads(&nodes, ldif)?;
+        }
+        if self.wants("failover") {
+            self.failover(&mut nodes)?;
+        }
+        if self.wants("kills") {
+            self.losses("Fulgurite, three nodes", &mut nodes)?;
+        }
+        if self.wants("checkpoints") {
+            for node in &mut nodes {
+                node.kill()?;
+                node.make_checkpoints(&self.arguments.checkpoint_every)?;
+            }
+            for node in &mut nodes {
+                node.start()?;
+            }
+            let kind = format!("a checkpoint every {}", self.arguments.checkpoint_every);
+            self.updates(&kind, &nodes, &etcd)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a cluster of three nodes.
+    fn three(&mut self, etcd: &Etcd, ldif: &Path, medium: Medium) -> anyhow::Result<[Node; 3]> {
+        let people = self.arguments.people;
+        let mut nodes = [self.node(medium)?, self.node(medium)?, self.node(medium)?];
+        nodes[0].load(ldif)?;
         nodes[0].init(&etcd.urls)?;
         nodes[0].start()?;
         for number in 1..3 {
@@ -186,26 +252,16 @@ impl Run<'_> {
             let other = &mut others[number - 1];
             first[0].admit(other)?;
             other.start()?;
-            let row = format!("join of {people} people until ready, node {}", number + 1);
-            self.put(row, format!("{:.2} s", begun.elapsed().as_secs_f64()));
+            if medium == Medium::Disk {
+                let row = format!("join of {people} people until ready, node {}", number + 1);
+                self.put(row, format!("{:.2} s", begun.elapsed().as_secs_f64()));
+            }
         }
-        if self.wants("updates") {
-            self.updates(&nodes, &etcd)?;
-        }
-        if self.wants("reads") {
-            self.reads(&nodes, &ldif)?;
-        }
-        if self.wants("failover") {
-            self.failover(&mut nodes)?;
-        }
-        if self.wants("kills") {
-            let losses = kills::losses(&mut nodes, self.arguments.kills)?;
-            self.losses("Fulgurite, three nodes", losses);
-        }
-        Ok(())
+        Ok(nodes)
     }
 
-    fn updates(&mut self, nodes: &[Node; 3], etcd: &Etcd) -> anyhow::Result<()> {
+    /// Measures updates, in turn with puts into the same etcd. `kind` tells how nodes keep them.
+    fn updates(&mut self, kind: &str, nodes: &[Node; 3], etcd: &Etcd) -> anyhow::Result<()> {
         let time = Duration::from_secs(self.arguments.seconds);
         let people = self.arguments.people;
         for count in CLIENTS {
@@ -215,10 +271,10 @@ impl Run<'_> {
                     Ok(updates(nodes[number % 3].connect()?, number, people))
                 })?;
                 let theirs = measure(count, time, |number| puts(&etcd.urls[number % 3], number))?;
-                println!("{count} clients: {ours:?} {theirs:?}");
+                println!("{kind}, {count} clients: {ours:?} {theirs:?}");
                 pairs.push((ours, theirs));
             }
-            let row = |what: &str| format!("{what}, clients: {count}");
+            let row = |what: &str| format!("{kind}, clients: {count}, {what}");
             let (ours, theirs): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
             self.put(row("updates, median and p99"), middle_of(&ours));
             self.put(row("puts into the same etcd"), middle_of(&theirs));
@@ -231,7 +287,7 @@ impl Run<'_> {
 
     /// Reads at a node that follows, in turn with a single server of the same data.
     fn reads(&mut self, nodes: &[Node; 3], ldif: &Path) -> anyhow::Result<()> {
-        let mut single = self.node()?;
+        let mut single = self.node(Medium::Disk)?;
         single.load(ldif)?;
         single.start()?;
         let follower = nodes.iter().find(|node| !node.leads());
@@ -368,22 +424,35 @@ impl Run<'_> {
         }
         let servers: Result<[peers::Node; 3], _> = servers.try_into();
         let mut servers = servers.ok().context("three servers")?;
-        let losses = kills::losses(&mut servers, self.arguments.kills)?;
         let name = match with_log {
             true => "slapd, three providers with access logs",
             false => "slapd, three providers",
         };
-        self.losses(name, losses);
-        Ok(())
+        self.losses(name, &mut servers)
     }
 
-    fn losses(&mut self, name: &str, losses: kills::Losses) {
-        let kills = self.arguments.kills;
-        let text = format!(
-            "{} of {} while it was away, {} once it was back",
-            losses.without, losses.acknowledged, losses.after
-        );
-        let row = format!("acknowledged updates lost by {kills} kills of a server: {name}");
-        self.put(row, text);
+    /// Counts the updates that are lost by kills, and by lost disks.
+    fn losses(&mut self, name: &str, trio: &mut dyn Trio) -> anyhow::Result<()> {
+        for (fate, count, what) in [
+            (Fate::Killed, self.arguments.kills, "kills of a server"),
+            (
+                Fate::DiskLost,
+                self.arguments.lost_disks,
+                "lost disks of a server",
+            ),
+        ] {
+            if count == 0 {
+                continue;
+            }
+            let losses = kills::losses(trio, count, fate)?;
+            let text = format!(
+                "{} of {} while it was away, {} once it was back, {} at all servers",
+                losses.without, losses.acknowledged, losses.after, losses.gone
+            );
+            let row =
+                format!("acknowledged updates that a server lacks after {count} {what}: {name}");
+            self.put(row, text);
+        }
+        Ok(())
     }
 }

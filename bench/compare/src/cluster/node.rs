@@ -46,7 +46,7 @@ impl Node {
             "suffix = \"{SUFFIX}\"\ndata = \"{}\"\nlisten = [\"ldap://127.0.0.1:{}\"]\n\
              [root]\ndn = \"{ROOT_DN}\"\npassword_file = \"{}\"\n\
              [start]\ncreate_suffix = true\n[metrics]\nlisten = \"127.0.0.1:{}\"\n",
-            node.folder.join("data").display(),
+            node.data().display(),
             node.port,
             password.display(),
             node.metrics
@@ -57,6 +57,27 @@ impl Node {
 
     fn config(&self) -> PathBuf {
         self.folder.join("fulgurite.toml")
+    }
+
+    /// Where the database is.
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Removes the database of a node that does not run. The next start copies another node's.
+    pub(super) fn lose_disk(&self) -> anyhow::Result<()> {
+        fs::remove_dir_all(self.data())?;
+        Ok(())
+    }
+
+    /// Has the node, which does not run, make checkpoints instead of flushing each batch.
+    pub(super) fn make_checkpoints(&self, every: &str) -> anyhow::Result<()> {
+        let text = fs::read_to_string(self.config())?;
+        let table = "[cluster]\n";
+        ensure!(text.contains(table), "there is no table of the cluster");
+        let more = format!("{table}checkpoint_every = \"{every}\"\n");
+        fs::write(self.config(), text.replace(table, &more))?;
+        Ok(())
     }
 
     /// Runs a command of the program to its end. Returns its output.

@@ -259,6 +259,15 @@ impl Node {
         Ok(())
     }
 
+    /// Removes the databases of a server that does not run.
+    pub(crate) fn lose_disk(&self) -> anyhow::Result<()> {
+        for database in ["data", "log"].map(|name| self.folder.join(name)) {
+            fs::remove_dir_all(&database)?;
+            fs::create_dir(&database)?;
+        }
+        Ok(())
+    }
+
     /// Ends the server as administrators do.
     pub(crate) fn stop(&mut self) -> anyhow::Result<()> {
         if let Some(mut process) = self.running.take() {
