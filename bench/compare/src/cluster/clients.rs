@@ -93,9 +93,15 @@ pub(super) fn updates(
     let mut step = number as u64 * 104_729;
     move || {
         step += 7_919;
-        let code = describe(&mut client, step % people, &format!("change {step}"))?;
-        ensure!(code == ResultCode::Success, "an update: {}", code.name());
-        Ok(())
+        let text = format!("change {step}");
+        loop {
+            match describe(&mut client, step % people, &text)? {
+                ResultCode::Success => return Ok(()),
+                // There is no sequencer for a moment. The time counts.
+                ResultCode::Busy => thread::sleep(Duration::from_millis(5)),
+                code => bail!("an update: {}", code.name()),
+            }
+        }
     }
 }
 

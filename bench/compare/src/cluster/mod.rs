@@ -233,6 +233,10 @@ impl Run<'_> {
             for node in &mut nodes {
                 node.start()?;
             }
+            // The lease of the sequencer that was killed has to end.
+            for node in &nodes {
+                updates(node.connect()?, 0, self.arguments.people)()?;
+            }
             let kind = format!("a checkpoint every {}", self.arguments.checkpoint_every);
             self.updates(&kind, &nodes, &etcd)?;
         }
