@@ -51,9 +51,7 @@ mount --bind "$work/data" "$root/data"
 inside() { # COMMAND...
     # exec, so that a signal to this process reaches the program. The change of the root and of the
     # user needs three capabilities, which the program then lacks.
-    exec env -i FULGURITE_DATA=/data LDAP_DOMAIN=example.org LDAP_ORGANISATION='Example Ltd' \
-        LDAP_PORT_NUMBER="$port" LDAP_ADMIN_PASSWORD_FILE=/run/secrets/admin-password \
-        "$setpriv" --bounding-set=-all,+sys_chroot,+setuid,+setgid --no-new-privs \
+    exec env -i FULGURITE_DATA=/data "${variables[@]}" "$setpriv" --bounding-set=-all,+sys_chroot,+setuid,+setgid --no-new-privs \
         "$chroot" --userspec=$user:$user "$root" /usr/bin/fulgurite "$@"
 }
 
@@ -63,14 +61,34 @@ fail() {
     exit 1
 }
 
-start() {
+by_variables() {
+    variables=(LDAP_DOMAIN=example.org LDAP_ORGANISATION='Example Ltd' "LDAP_PORT_NUMBER=$port"
+        LDAP_ADMIN_PASSWORD_FILE=/run/secrets/admin-password)
+    serve=(serve)
+    health=(doctor --answers)
+}
+
+# The settings of the cluster's example are in the volume. Its health check has to read them.
+example=$(dirname "$0")/compose-cluster.yaml
+by_example() {
+    variables=()
+    read -ra serve <<< "$(sed -n 's/^  command: \["serve", "\(.*\)", "\(.*\)"\]$/serve \1 \2/p' "$example")"
+    read -ra health <<< "$(sed -n 's/^    test: .*"\/usr\/bin\/fulgurite", \(.*\)\]$/\1/p' "$example" | tr -d '",')"
+    printf 'suffix = "dc=example,dc=org"\ndata = "/data/store"\nlisten = ["ldap://127.0.0.1:%s"]\n' \
+        "$port" > "$work/data/fulgurite.toml"
+    chown $user:$user "$work/data/fulgurite.toml"
+    [ "${serve[*]}" = "serve --config /data/fulgurite.toml" ] || fail "the example has another command"
+}
+
+start() { # by_variables | by_example
     # A port that was free a moment ago; another program may take it first.
     for _ in 1 2 3 4 5; do
         port=$((20000 + RANDOM % 20000))
-        (inside serve) > "$work/log" 2>&1 &
+        "$1"
+        (inside "${serve[@]}") > "$work/log" 2>&1 &
         pid=$!
         for _ in $(seq 300); do
-            if (inside doctor --answers) > "$work/health" 2>&1; then return; fi
+            if (inside "${health[@]}") > "$work/health" 2>&1; then return; fi
             kill -0 "$pid" 2>/dev/null || break
             sleep 0.1
         done
@@ -85,7 +103,7 @@ stop() {
     pid=
 }
 
-start
+start by_variables
 [ "$(stat -c %u "/proc/$pid")" = $user ] || fail "the server runs as another user"
 grep -q '^CapEff:\s*0*$' "/proc/$pid/status" || fail "the server has capabilities"
 [ -n "$(find "$work/data" -name data.mdb -user $user -perm 600)" ] || fail "the store is not in the volume"
@@ -98,8 +116,10 @@ if command -v ldapsearch >/dev/null; then
     case $found in *"o: Example Ltd"*) ;; *) fail "the top is not there: $found" ;; esac
 fi
 stop
-if (inside doctor --answers) > "$work/health" 2>&1; then fail "a stopped server is healthy"; fi
+if (inside "${health[@]}") > "$work/health" 2>&1; then fail "a stopped server is healthy"; fi
 # The second start finds the data of the first.
-start
+start by_variables
+stop
+start by_example
 stop
 echo "container: the steps of the image work"
