@@ -124,7 +124,7 @@ pub(crate) struct Load {
     #[arg(long = "continue", requires = "add")]
     pub(crate) continue_on_error: bool,
     /// With --add: connections
-    #[arg(long, value_name = "NUMBER", requires = "add", default_value = "10", value_parser = connections)]
+    #[arg(long, value_name = "NUMBER", requires = "add", default_value = "16", value_parser = connections)]
     pub(crate) parallel: usize,
     #[command(flatten)]
     pub(crate) server: server::ServerFlags,

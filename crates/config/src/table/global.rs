@@ -95,7 +95,7 @@ settings! {
             => slapd("conn_max_pending", "olcConnMaxPending", "<max>");
         /// Unanswered requests of all connections of one identity; further ones are answered with
         /// busy.
-        "limits.pending_identity" pending_identity: NonZeroU32 = at_least_one(10_000) => own().fixed();
+        "limits.pending_identity" pending_identity: NonZeroU32 = at_least_one(20_000) => own().fixed();
         /// Seconds without a request after which the server closes a connection.
         "limits.idle" idle: Option<u32> = None
             => slapd("idletimeout", "olcIdleTimeout", "<timeout>").flag(Flag::value("--idle-timeout", "SECONDS"));

@@ -86,7 +86,7 @@ impl Default for ServerSettings {
             tls: TlsOptions::default(),
             handshake_timeout: Duration::from_secs(30),
             local_ssf: 71,
-            identity_pending_max: 10_000,
+            identity_pending_max: 20_000,
             session: SessionLimits::default(),
             log_operations: false,
             shutdown_timeout: Duration::from_secs(10),

@@ -28,7 +28,7 @@ const BATCH_MIN: usize = 512;
 
 /// The number that it may have unless they take [`BATCH_TIME_MAX`]. Each batch writes again pages
 /// of the one before. So small batches would make a busy machine even slower.
-const BATCH_USUAL: usize = 4096;
+const BATCH_USUAL: usize = 6144;
 
 /// A connection with no more updates in the queue is served before those with more, while
 /// [`BATCH_MIN`] updates wait.

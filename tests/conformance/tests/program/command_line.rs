@@ -3,7 +3,9 @@
 use std::net::TcpListener;
 use std::process::Stdio;
 
-use fulgurite_conformance::{LoadedStore, ROOT, SUFFIX, failure, fulgurite, path, run};
+use fulgurite_conformance::{
+    LoadedStore, ROOT, RunningServer, SUFFIX, failure, fulgurite, path, run,
+};
 
 #[test]
 fn help_and_version() {
@@ -393,6 +395,27 @@ fn what_was_loaded_is_exported_and_can_be_loaded_again() {
         .matches("\ndn:")
         .count();
     assert!(entries >= 300, "{entries} entries");
+}
+
+#[test]
+fn many_entries_wait_for_a_busy_server() {
+    let top = format!("dn: {SUFFIX}\nobjectClass: organization\nobjectClass: dcObject\no: x\n\n");
+    let loaded = LoadedStore::from_ldif(top.as_bytes());
+    let mut command = loaded.serve_command("ldap://127.0.0.1:0");
+    let serving = RunningServer::start(command.env("FULGURITE_LIMITS_PENDING_IDENTITY", "40"));
+    let made = run(&["generate", "--users", "600"]);
+    let (file, password) = ("people.ldif", "password");
+    let [file, password] = [file, password].map(|name| loaded.root.path().join(name));
+    std::fs::write(&file, made.stdout).unwrap();
+    let url = format!("ldap://{}", serving.address);
+    let login = ["-H", &url, "-D", ROOT, "-y", path(&password)];
+    let added = run(&[
+        &["load", "--add", "--parallel", "3", path(&file)],
+        &login[..],
+    ]
+    .concat());
+    assert!(added.status.success(), "{added:?}");
+    serving.stop();
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(super) struct NewEntry {
     pub(super) place: String,
     /// Its name in one spelling.
     pub(super) key: String,
+    /// The number of times that the server was too busy for it.
+    pub(super) times_busy: u32,
     /// True if it was sent again after its parent had come.
     is_second_try: bool,
 }
@@ -43,6 +45,7 @@ impl NewEntry {
             request,
             place,
             key: normal(dn),
+            times_busy: 0,
             is_second_try: false,
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use fulgurite_client::{Client, LdapResult, Response, ResponseMessage, ResultCode};
@@ -13,9 +14,18 @@ use crate::remote::login::Login;
 /// Adds in flight of one connection at most. slapd allows 1000, ours too.
 const IN_FLIGHT_MAX: usize = 950;
 
-/// Adds in flight of all connections at most. Ours allows an identity 10,000
+/// Adds in flight of all connections at most. Ours allows an identity 20,000
 /// (`limits.pending_identity`).
-const IN_FLIGHT_TOTAL: usize = 9_500;
+const IN_FLIGHT_TOTAL: usize = 19_000;
+
+/// Adds in flight that a connection keeps, however busy the server is.
+const IN_FLIGHT_MIN: usize = 10;
+
+/// Pause of a connection to which a busy server has nothing to answer.
+const BUSY_PAUSE: Duration = Duration::from_millis(50);
+
+/// Times that an entry may find the server busy.
+const BUSY_MAX: u32 = 400;
 
 /// The answer to an add, with the key of its entry.
 pub(super) enum Outcome {
@@ -79,6 +89,8 @@ struct Connection {
     /// The entry of each request.
     in_flight: HashMap<u32, NewEntry>,
     in_flight_max: usize,
+    /// Entries that a busy server has refused, to be sent again.
+    again: Vec<NewEntry>,
 }
 
 impl Connection {
@@ -87,6 +99,7 @@ impl Connection {
             client,
             in_flight: HashMap::new(),
             in_flight_max,
+            again: Vec::new(),
         }
     }
 
@@ -97,15 +110,19 @@ impl Connection {
         outcomes: &Sender<Outcome>,
     ) -> anyhow::Result<()> {
         let mut is_open = true;
-        while is_open || !self.in_flight.is_empty() {
+        while is_open || !self.in_flight.is_empty() || !self.again.is_empty() {
+            if self.in_flight.is_empty() && !self.again.is_empty() {
+                thread::sleep(BUSY_PAUSE);
+            }
             is_open &= self.fill(entries)?;
             if self.in_flight.is_empty() {
                 continue;
             }
             // One answer is waited for, those that came with it are taken too.
             loop {
-                let outcome = self.answer()?;
-                if outcomes.send(outcome).is_err() {
+                if let Some(outcome) = self.answer()?
+                    && outcomes.send(outcome).is_err()
+                {
                     return Ok(());
                 }
                 if self.in_flight.is_empty() || !self.client.is_ready() {
@@ -121,6 +138,10 @@ impl Connection {
     fn fill(&mut self, entries: &Receiver<NewEntry>) -> anyhow::Result<bool> {
         let mut is_open = true;
         while self.in_flight.len() < self.in_flight_max {
+            if let Some(entry) = self.again.pop() {
+                self.queue(entry);
+                continue;
+            }
             let entry = if self.in_flight.is_empty() {
                 entries.recv().map_err(|_| TryRecvError::Disconnected)
             } else {
@@ -144,16 +165,24 @@ impl Connection {
         self.in_flight.insert(id, entry);
     }
 
-    /// Waits for the next answer.
-    fn answer(&mut self) -> anyhow::Result<Outcome> {
+    /// Waits for the next answer. `None` if the server is too busy for the entry, which will be sent
+    /// again. Then the connection has less in flight.
+    fn answer(&mut self) -> anyhow::Result<Option<Outcome>> {
         loop {
             let ResponseMessage { id, response, .. } = self.client.receive()?;
             let Response::Add(result) = response else {
                 continue;
             };
-            if let Some(entry) = self.in_flight.remove(&id) {
-                return Ok(outcome(entry, &result));
+            let Some(mut entry) = self.in_flight.remove(&id) else {
+                continue;
+            };
+            if result.code == ResultCode::Busy && entry.times_busy < BUSY_MAX {
+                entry.times_busy += 1;
+                self.again.push(entry);
+                self.in_flight_max = (self.in_flight_max / 2).max(IN_FLIGHT_MIN);
+                return Ok(None);
             }
+            return Ok(Some(outcome(entry, &result)));
         }
     }
 }
@@ -188,7 +217,7 @@ mod tests {
         for connections in 1..=64 {
             let each = in_flight_max(connections);
             assert!((100..1000).contains(&each), "{connections}: {each}");
-            assert!(each * connections < 10_000, "{connections}: {each}");
+            assert!(each * connections < 20_000, "{connections}: {each}");
         }
     }
 }
