@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lmdb::*;
 
@@ -217,8 +218,15 @@ fn a_stale_transaction_is_recognised_long_after_its_end() {
     }
 }
 
+/// Keeps tests that take or count thousands of handles from each other. All share one memory.
+fn alone_with_slots() -> MutexGuard<'static, ()> {
+    static SLOTS: Mutex<()> = Mutex::new(());
+    SLOTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[test]
 fn a_stale_cursor_is_recognised_long_after_its_end() {
+    let _alone = alone_with_slots();
     for flags in [MDB_RDONLY, 0] {
         let home = TestEnvironment::new(MDB_NOSYNC);
         let txn = begin(home.env, flags);
@@ -243,6 +251,7 @@ fn a_stale_cursor_is_recognised_long_after_its_end() {
 
 #[test]
 fn many_handles_live_at_a_time() {
+    let _alone = alone_with_slots();
     let home = TestEnvironment::new(0);
     let txn = home.reader();
     // More than the first region has room for.
