@@ -33,8 +33,8 @@ use rustix::fs::Mode;
 
 use arguments::{Arguments, Command};
 
-/// Requests and entries are made by one thread and freed by another, which costs the C library's
-/// allocator a fifth of a writer's time.
+/// Requests and entries are made by one thread and freed by another. With the C library's allocator
+/// this costs a fifth of a writer's time.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -165,8 +165,8 @@ impl Connection {
         self.in_flight.insert(id, entry);
     }
 
-    /// Waits for the next answer. `None` if the server is too busy for the entry, which will be sent
-    /// again. Then the connection has less in flight.
+    /// Waits for the next answer. `None` if the server is too busy for the entry, which will be
+    /// sent again. Then the connection has less in flight.
     fn answer(&mut self) -> anyhow::Result<Option<Outcome>> {
         loop {
             let ResponseMessage { id, response, .. } = self.client.receive()?;
