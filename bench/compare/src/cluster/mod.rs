@@ -74,17 +74,18 @@ pub(crate) struct ClusterArguments {
     pub(crate) out: PathBuf,
 }
 
-const PARTS: [&str; 9] = [
+/// The parts whose nodes have their stores on the disk.
+const ON_DISK: [&str; 6] = [
     "join",
     "updates",
     "reads",
     "failover",
     "kills",
     "checkpoints",
-    "memory",
-    "slapd",
-    "slapd-log",
 ];
+
+/// All other parts.
+const OTHERS: [&str; 3] = ["memory", "slapd", "slapd-log"];
 
 /// Clients of the rows of updates.
 const CLIENTS: [usize; 3] = [1, 16, 64];
@@ -101,7 +102,7 @@ struct Run<'a> {
 /// # Errors
 /// Programs that are not there, and servers that do not answer.
 pub(crate) fn run(arguments: &ClusterArguments) -> anyhow::Result<()> {
-    let known = |name: &String| PARTS.contains(&name.as_str());
+    let known = |name: &String| ON_DISK.iter().chain(&OTHERS).any(|part| part == name);
     ensure!(arguments.with.iter().all(known), "--with names a part");
     ensure!(arguments.program.exists(), "there is no program of ours");
     let project = std::env::current_dir()?;
@@ -182,27 +183,20 @@ impl Run<'_> {
 
     /// Measures three nodes of ours.
     fn ours(&mut self) -> anyhow::Result<()> {
-        if PARTS
-            .iter()
-            .all(|part| part.starts_with("slapd") || !self.wants(part))
-        {
+        let (on_disk, in_memory) = (
+            ON_DISK.iter().any(|part| self.wants(part)),
+            self.wants("memory"),
+        );
+        if !on_disk && !in_memory {
             return Ok(());
         }
         let people = self.arguments.people;
         let ldif = self.folders.fresh(Medium::Disk)?.join("people.ldif");
         DataSet::People.write(people, &mut BufWriter::new(File::create(&ldif)?))?;
-        let on_disk = [
-            "join",
-            "updates",
-            "reads",
-            "failover",
-            "kills",
-            "checkpoints",
-        ];
-        if on_disk.iter().any(|part| self.wants(part)) {
+        if on_disk {
             self.on_disk(&ldif)?;
         }
-        if self.wants("memory") {
+        if in_memory {
             let etcd = Etcd::plain(3, &[]);
             let nodes = self.three(&etcd, &ldif, Medium::Memory)?;
             self.updates("stores in memory", &nodes, &etcd)?;
